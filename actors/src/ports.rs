@@ -1,0 +1,96 @@
+//! The ports: what actors need of the world. Each has an adapter in the root package and an in-memory twin in the testkit.
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::rc::Rc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
+use lohisoftbot_core::ledger::RequestKind;
+use lohisoftbot_core::outcome::{FetchFailure, ResolveFailure};
+use lohisoftbot_core::response::ResponseHead;
+use lohisoftbot_core::time::Timestamp;
+use lohisoftbot_core::url::PageUrl;
+
+/// Tells the time. Within one run it never jumps and never runs back.
+pub trait Clock: Send + Sync + 'static {
+    /// Now.
+    fn now(&self) -> Timestamp;
+}
+
+/// An address that was vetted and may be dialled. Only a [`Resolve`] makes one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct VettedAddress(SocketAddrV4);
+
+impl VettedAddress {
+    /// For resolvers, after vetting.
+    pub fn new_vetted(address: SocketAddrV4) -> Self {
+        Self(address)
+    }
+
+    /// The address to dial.
+    pub fn socket_addr(self) -> SocketAddrV4 {
+        self.0
+    }
+}
+
+/// Turns a host and port into an address that may be dialled; literal addresses are vetted too.
+pub trait Resolve {
+    /// Resolves over IPv4 only, within the DNS time-out.
+    fn resolve(&self, host: &str, port: u16) -> LocalBoxFuture<'static, Result<VettedAddress, ResolveFailure>>;
+}
+
+/// One request to send.
+#[derive(Clone, Debug)]
+pub struct FetchOrder {
+    /// What to ask.
+    pub url: PageUrl,
+    /// What it is for: sets how much body is read.
+    pub kind: RequestKind,
+    /// Where to connect.
+    pub address: VettedAddress,
+    /// Which of the node's addresses to leave from; the system's choice where none is configured.
+    pub source: Option<Ipv4Addr>,
+    /// The User-Agent field, whole.
+    pub user_agent: String,
+    /// Validators of a stored copy, if any.
+    pub etag: Option<String>,
+    /// The Last-Modified of a stored copy, if any.
+    pub last_modified: Option<String>,
+}
+
+/// A whole answer.
+#[derive(Clone, Debug)]
+pub struct FetchedResponse {
+    /// Status and fields, cleaned.
+    pub head: ResponseHead,
+    /// The body after its transfer and content codings, up to the cap; empty where the head says that it is not wanted.
+    pub body: Bytes,
+    /// The body is incomplete: over the cap, cut short, or not decodable to its end.
+    pub cut: bool,
+}
+
+/// How a request ended.
+#[derive(Clone, Debug)]
+pub struct FetchReport {
+    /// The answer, or why there is none.
+    pub result: Result<FetchedResponse, FetchFailure>,
+    /// Bytes received over the wire, head included.
+    pub wire_bytes: u64,
+    /// From the start of the connection to the end of the answer.
+    pub took: Duration,
+}
+
+/// Sends one request. Never follows a redirect, never keeps a cookie, never asks twice.
+pub trait Fetch {
+    /// Sends it; ends within the whole-request time-out. Dropping the future closes the connection.
+    fn fetch(&self, order: FetchOrder) -> LocalBoxFuture<'static, FetchReport>;
+}
+
+/// Builds the fetch and resolve ports of one arbiter: clients are bound to their thread.
+pub trait NetworkFactory: Send + Sync + 'static {
+    /// The fetch port of the calling thread.
+    fn fetcher(&self) -> Rc<dyn Fetch>;
+    /// The resolver of the calling thread.
+    fn resolver(&self) -> Rc<dyn Resolve>;
+}

@@ -1,0 +1,1 @@
+//! Logins, paywalls and bot protection: how they are recognised.

@@ -1,0 +1,1 @@
+//! Requests and pages a site may cost in one cycle.

@@ -1,0 +1,1 @@
+//! Who the crawler says it is.

@@ -1,0 +1,32 @@
+//! The rules of LohiSoftBot: what may be asked of a site, when, and what is kept of the answer.
+//!
+//! Everything here is a pure value or a pure function. There is no I/O, no clock and no randomness: `now` is a parameter, a random
+//! number is passed in. The carriers (`lohisoftbot-actors`) ask, and do what the returned value says.
+//!
+//! Invariant: nothing in this crate depends on actix, tokio, awc, sled, the file system or the network.
+
+#![deny(missing_docs)]
+
+pub mod backoff;
+pub mod barrier;
+pub mod budget;
+pub mod charset;
+pub mod codec;
+pub mod config;
+pub mod directives;
+pub mod exclusion;
+pub mod extract;
+pub mod identity;
+pub mod key;
+pub mod ledger;
+pub mod link;
+pub mod origin;
+pub mod outcome;
+pub mod page_choice;
+pub mod politeness;
+pub mod record;
+pub mod response;
+pub mod robots;
+pub mod site;
+pub mod time;
+pub mod url;

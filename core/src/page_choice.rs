@@ -1,0 +1,1 @@
+//! Which URL of a site's queue is asked for next.
