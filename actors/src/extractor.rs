@@ -1,0 +1,139 @@
+//! `ExtractorActor` reads pages: it parses, extracts, and drops the body. It owns nothing.
+//!
+//! The record goes straight to the `IndexActor`, with the page's permit; the `HostActor` gets links and what became of the page. The
+//! bytes are hostile, so reading them happens under `catch_unwind` and under a deadline. Invariant: no byte of a body leaves this file.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use actix::prelude::*;
+use bytes::Bytes;
+use lohisoftbot_core::extract::{FetchedPage, extract};
+use lohisoftbot_core::ledger::TicketNumber;
+use lohisoftbot_core::politeness::StoredAs;
+use lohisoftbot_core::record::StoredPage;
+use lohisoftbot_core::response::ResponseHead;
+use lohisoftbot_core::time::Timestamp;
+use lohisoftbot_core::url::PageUrl;
+
+use crate::host::HostActor;
+use crate::index::{ApplyChange, IndexActor, StorePage};
+use crate::permits::PagePermit;
+use crate::stats::NodeStats;
+use crate::storage::StoreChange;
+
+/// Longest work on one page; then what was read so far is stored as cut.
+pub const WORK_BUDGET: Duration = Duration::from_millis(200);
+
+/// Reads pages.
+pub struct ExtractorActor {
+    index: Addr<IndexActor>,
+    product_token: Arc<str>,
+    stats: Arc<NodeStats>,
+}
+
+/// Read this page.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct ExtractPage {
+    /// The ticket it was fetched under.
+    pub ticket: TicketNumber,
+    /// Where it was fetched.
+    pub url: PageUrl,
+    /// The head of the answer.
+    pub head: ResponseHead,
+    /// The body; dropped when the page is read.
+    pub body: Bytes,
+    /// The body is incomplete.
+    pub cut: bool,
+    /// The site's cycle.
+    pub cycle: u32,
+    /// When it was fetched.
+    pub fetched_at: Timestamp,
+    /// Ends when the record is stored, or with this message.
+    pub permit: PagePermit,
+    /// Who wants to know.
+    pub reply_to: Addr<HostActor>,
+}
+
+/// A link that may be followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FollowableLink(pub PageUrl);
+
+/// A page was read.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct PageExtracted {
+    /// The ticket it was fetched under.
+    pub ticket: TicketNumber,
+    /// What became of it.
+    pub stored: StoredAs,
+    /// The links on it that may be followed.
+    pub links: Vec<FollowableLink>,
+}
+
+impl ExtractorActor {
+    /// Sends records to `index`; reads directives for `product_token`.
+    pub fn new(index: Addr<IndexActor>, product_token: Arc<str>, stats: Arc<NodeStats>) -> Self {
+        Self { index, product_token, stats }
+    }
+
+    fn read(&self, page: &ExtractPage) -> StoredPage {
+        fail_point(&page.body);
+        let deadline = Instant::now() + WORK_BUDGET;
+        let mut may_go_on = || Instant::now() < deadline;
+        let fetched = FetchedPage {
+            url: page.url.as_url(),
+            head: &page.head,
+            body: &page.body,
+            cut: page.cut,
+            product_token: &self.product_token,
+        };
+        let extracted = extract(fetched, &mut may_go_on);
+        StoredPage::of_extracted(&extracted, &page.url, &page.head, page.cycle, page.fetched_at)
+    }
+}
+
+impl Actor for ExtractorActor {
+    type Context = Context<Self>;
+}
+
+impl Handler<ExtractPage> for ExtractorActor {
+    type Result = ();
+
+    fn handle(&mut self, page: ExtractPage, _: &mut Self::Context) {
+        let read = catch_unwind(AssertUnwindSafe(|| self.read(&page)));
+        let ExtractPage { ticket, url, fetched_at, permit, reply_to, body, .. } = page;
+        drop(body);
+        let (stored, links) = match read {
+            Err(_) => {
+                self.stats.num_extraction_panics.add_one();
+                tracing::warn!(%url, "the page made its extraction fail; nothing of it is kept");
+                (StoredAs::ExtractionFailed, Vec::new())
+            }
+            Ok(page) if !page.directives.allows_storing(fetched_at) => {
+                self.index.do_send(ApplyChange(StoreChange::RemovePage { url }));
+                (StoredAs::Noindex, page.followable)
+            }
+            Ok(page) => {
+                self.index.do_send(StorePage { record: Box::new(page.record), links: page.links, permit });
+                (StoredAs::Record, page.followable)
+            }
+        };
+        let links = links.into_iter().map(FollowableLink).collect();
+        reply_to.do_send(PageExtracted { ticket, stored, links });
+    }
+}
+
+/// Lets a test make extraction panic by the page's own bytes.
+#[cfg(feature = "fail-points")]
+fn fail_point(body: &[u8]) {
+    const MARK: &[u8] = b"data-fail-point=\"panic\"";
+    if body.windows(MARK.len()).any(|window| window == MARK) {
+        panic!("fail point reached: {}", String::from_utf8_lossy(body));
+    }
+}
+
+#[cfg(not(feature = "fail-points"))]
+fn fail_point(_body: &[u8]) {}
