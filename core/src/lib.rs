@@ -28,5 +28,6 @@ pub mod record;
 pub mod response;
 pub mod robots;
 pub mod site;
+pub mod site_row;
 pub mod time;
 pub mod url;
