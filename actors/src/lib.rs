@@ -5,3 +5,5 @@
 #![deny(missing_docs)]
 
 pub mod ports;
+pub mod storage;
+pub mod testkit;

@@ -30,5 +30,6 @@ pub mod response;
 pub mod retry_after;
 pub mod robots;
 pub mod site;
+pub mod site_row;
 pub mod time;
 pub mod url;
