@@ -18,6 +18,8 @@ mod policy;
 pub mod scope;
 pub mod status;
 mod stored;
+#[cfg(test)]
+mod tests;
 
 pub use lines::MAX_ROBOTS_BYTES;
 pub use policy::{

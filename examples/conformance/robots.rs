@@ -24,7 +24,9 @@ pub fn run_line(line: &Value, _file_dir: &Path) -> CaseResult {
     match stored {
         Ok(stored) if RobotsPolicy::verdict_for_path(&stored, path) == policy.verdict_for_path(path) => {}
         Ok(_) => return CaseResult::Failed { wanted: "one answer".into(), got: "another after storing".into() },
-        Err(error) => return CaseResult::Failed { wanted: "a policy that can be stored".into(), got: error.to_string() },
+        Err(error) => {
+            return CaseResult::Failed { wanted: "a policy that can be stored".into(), got: error.to_string() };
+        }
     }
     let wanted = if disputed(line) { &line["recommended"] } else { &line["allowed"] };
     match wanted.as_bool() {

@@ -29,11 +29,7 @@ pub fn run_line(line: &Value, _file_dir: &Path) -> CaseResult {
         (Some(wanted), Some(got)) => (wanted - got).abs() < 1e-6,
         _ => *wanted == got,
     };
-    if is_equal {
-        CaseResult::Passed
-    } else {
-        CaseResult::Failed { wanted: wanted.to_string(), got: got.to_string() }
-    }
+    if is_equal { CaseResult::Passed } else { CaseResult::Failed { wanted: wanted.to_string(), got: got.to_string() } }
 }
 
 fn crawl_delay(line: &Value) -> Option<Value> {

@@ -69,10 +69,13 @@ fn search_usage(value: &str) -> Option<(Effect, &str)> {
     };
     let mut effect = None;
     for usage in usages.split(',') {
-        match usage.split(';').next().unwrap_or_default().split_once('=') {
-            Some((key, "n")) if key.trim() == "search" => effect = Some(Effect::Disallow),
-            Some((key, "y")) if key.trim() == "search" => effect = Some(Effect::Allow),
-            _ => {}
+        let Some((key, wish)) = usage.split(';').next().unwrap_or_default().split_once('=') else { continue };
+        if key.trim() == "search" {
+            match wish.trim() {
+                "n" => effect = Some(Effect::Disallow),
+                "y" => effect = Some(Effect::Allow),
+                _ => {}
+            }
         }
     }
     Some((effect?, path))

@@ -40,9 +40,9 @@ pub(super) fn read(line: &str) -> Option<Directive> {
 /// Where the first `%` at or after `from` stands that begins no triplet.
 fn bare_percent(line: &str, from: usize) -> Option<usize> {
     let bytes = line.as_bytes();
-    memchr::memchr_iter(b'%', &bytes[from..]).map(|at| at + from).find(|at| {
-        !matches!(bytes[at + 1..], [high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit())
-    })
+    memchr::memchr_iter(b'%', &bytes[from..])
+        .map(|at| at + from)
+        .find(|at| !matches!(bytes[at + 1..], [high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit()))
 }
 
 /// The crate drops a `%` that begins no triplet, and two bytes with it, so it is handed the triplet of the `%` instead.
@@ -135,7 +135,9 @@ mod tests {
 
     #[test]
     fn rfc9309_2_2_lines_are_read_whatever_the_case_and_the_blanks() {
-        for line in ["User-agent: foo", "USER-AGENT:foo", "user-agent \t:\t foo # bar", "useragent: foo", "user-agent foo"] {
+        for line in
+            ["User-agent: foo", "USER-AGENT:foo", "user-agent \t:\t foo # bar", "useragent: foo", "user-agent foo"]
+        {
             check(line, Some(UserAgent("foo".into())));
         }
         for line in ["Disallow: /x", "disallow:/x", "DISALLOW /x", "Dissallow: /x", "disalow: /x#y", "diasllow: /x"] {
@@ -147,7 +149,8 @@ mod tests {
 
     #[test]
     fn lines_that_say_nothing_are_passed_over() {
-        for line in ["# Disallow: /", "Disallow", "disallow /a /b", ": /x", "Noindex: /x", "<p>Disallow: /x", "Host: x"] {
+        for line in ["# Disallow: /", "Disallow", "disallow /a /b", ": /x", "Noindex: /x", "<p>Disallow: /x", "Host: x"]
+        {
             check(line, None);
         }
     }

@@ -69,15 +69,19 @@ fn cap(bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// Takes a byte order mark off. A file that says it is UTF-16 breaks RFC 9309 §2.3, but its owner's wish is readable all the same.
+/// Takes a byte order mark off. A file that is UTF-16 breaks RFC 9309 §2.3, but its owner's wish is readable all the same; one that only
+/// claims to be (directives in UTF-16 cannot be without NUL bytes) is read as what it is.
 fn decode(bytes: &[u8]) -> Cow<'_, [u8]> {
-    let encoding = match bytes {
+    let (encoding, rest) = match bytes {
         [0xEF, 0xBB, 0xBF, rest @ ..] => return Cow::Borrowed(rest),
-        [0xFE, 0xFF, ..] => encoding_rs::UTF_16BE,
-        [0xFF, 0xFE, ..] => encoding_rs::UTF_16LE,
+        [0xFE, 0xFF, rest @ ..] => (encoding_rs::UTF_16BE, rest),
+        [0xFF, 0xFE, rest @ ..] => (encoding_rs::UTF_16LE, rest),
         _ => return Cow::Borrowed(bytes),
     };
-    Cow::Owned(encoding.decode_with_bom_removal(bytes).0.into_owned().into_bytes())
+    if !rest.contains(&0) {
+        return Cow::Borrowed(rest);
+    }
+    Cow::Owned(encoding.decode_without_bom_handling(rest).0.into_owned().into_bytes())
 }
 
 /// The first line, and what follows its CR, LF or CRLF.
@@ -143,6 +147,7 @@ mod tests {
         check(b"\xEF\xBB\xBFa\n", &[(1, "a")]);
         check(b"\xFE\xFF\0a\0\n\0b", &[(1, "a"), (2, "b")]);
         check(b"\xFF\xFEa\0\n\0b\0", &[(1, "a"), (2, "b")]);
+        check(b"\xFF\xFEa\nb", &[(1, "a"), (2, "b")]);
         check("\u{ef}a".as_bytes(), &[(1, "\u{ef}a")]);
     }
 
@@ -177,7 +182,7 @@ mod tests {
     #[test]
     fn garbage_cannot_swell_past_its_cap() {
         let mut num_bytes = 0;
-        each_line(&[0xFF; MAX_ROBOTS_BYTES - 1].map(|b| b), |line| num_bytes += line.text.len());
+        each_line(&vec![0xFF; MAX_ROBOTS_BYTES - 1], |line| num_bytes += line.text.len());
         assert!(num_bytes <= MAX_TEXT_BYTES);
         let rows = b"\xFF\xFF\xFF\xFF\xFF\xFF\xFF\n".repeat(MAX_ROBOTS_BYTES / 8 - 1);
         num_bytes = 0;

@@ -234,7 +234,9 @@ mod tests {
 
     #[test]
     fn octets_are_counted_as_the_line_gives_them() {
-        for (pattern, wanted) in [("/", 1), ("/p", 2), ("/*", 2), ("/a$b", 4), ("/x***y$", 7), ("/\u{e9}", 7), ("/%2A", 4)] {
+        for (pattern, wanted) in
+            [("/", 1), ("/p", 2), ("/*", 2), ("/a$b", 4), ("/x***y$", 7), ("/\u{e9}", 7), ("/%2A", 4)]
+        {
             assert_eq!(Pattern::compile(pattern).unwrap().num_octets(), wanted, "{pattern}");
         }
     }

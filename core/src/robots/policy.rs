@@ -178,9 +178,7 @@ impl RobotsPolicy {
         }
         match self.basis {
             RobotsBasis::NoFile { .. } => RobotsVerdict::Allowed(RobotsGround::NoRule),
-            RobotsBasis::LoginRequired { status } => {
-                RobotsVerdict::Disallowed(RobotsRefusal::LoginRequired { status })
-            }
+            RobotsBasis::LoginRequired { status } => RobotsVerdict::Disallowed(RobotsRefusal::LoginRequired { status }),
             RobotsBasis::File => self.verdict_of_rules(path_and_query),
         }
     }

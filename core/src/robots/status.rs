@@ -238,7 +238,9 @@ fn directive_ttl(directive: &str, head: &ResponseHead) -> Duration {
     match name.trim().to_ascii_lowercase().as_str() {
         "no-store" | "no-cache" => Duration::ZERO,
         "max-age" => match seconds(argument.trim().trim_matches('"')) {
-            Some(max_age) => max_age.saturating_sub(head.first("age").and_then(|age| seconds(&age)).unwrap_or_default()),
+            Some(max_age) => {
+                max_age.saturating_sub(head.first("age").and_then(|age| seconds(&age)).unwrap_or_default())
+            }
             None => MAX_COPY_TTL,
         },
         _ => MAX_COPY_TTL,
@@ -282,3 +284,7 @@ pub fn rules_in_force<'a>(
         None => InForce::AskFirst,
     }
 }
+
+#[cfg(test)]
+#[path = "status_tests.rs"]
+mod tests;
