@@ -1,16 +1,20 @@
 //! Which URL of a site's queue is asked for next: the home page first, then shallow pages that many pages of the site link to.
 //!
 //! [`PageQueue`] is the site's page queue. It remembers what became of each URL in the newest cycle, so that no URL is asked twice and
-//! `explain` can answer. Invariant: a URL stands in it once, and never more than `max_urls` URLs stand in it.
+//! `explain` can answer. Invariant: a URL stands in it once, and never more than `max_urls` URLs or [`MAX_QUEUE_URL_BYTES`] stand in it.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use serde::{Deserialize, Serialize};
 
 use crate::barrier::BarrierKind;
-use crate::codec::Stored;
+use crate::site_row::SiteFrontier;
 use crate::url::PageUrl;
+
+/// Most bytes of URLs in one site's queue: the queue is stored as one value, and that has a limit.
+pub const MAX_QUEUE_URL_BYTES: usize = 512 << 10;
 
 /// Longest chain of redirects that is followed.
 pub const MAX_REDIRECT_HOPS: u8 = 5;
@@ -58,7 +62,7 @@ pub enum DropReason {
 
 /// What became of a URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum UrlStanding {
+pub enum EntryStanding {
     /// Waits for its turn.
     Queued,
     /// Was asked for, and its page is stored.
@@ -81,7 +85,7 @@ pub struct FrontierEntry {
     /// Redirects that led here.
     pub num_hops: u8,
     /// What became of it.
-    pub standing: UrlStanding,
+    pub standing: EntryStanding,
 }
 
 impl FrontierEntry {
@@ -100,33 +104,37 @@ impl FrontierEntry {
 }
 
 /// The URLs of one site and what became of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageQueue {
     entries: Vec<FrontierEntry>,
-    #[serde(skip)]
     places: HashMap<u64, usize, BuildHasherDefault<Prehashed>>,
+    num_url_bytes: usize,
 }
 
-impl Stored for PageQueue {
-    const VERSION: u8 = 1;
+impl From<SiteFrontier> for PageQueue {
+    fn from(stored: SiteFrontier) -> Self {
+        let mut queue = Self::default();
+        for entry in stored.entries {
+            queue.push(entry);
+        }
+        queue
+    }
 }
 
 impl PageQueue {
-    /// Makes the look-up table of a queue that was read from the store.
-    #[must_use]
-    pub fn indexed(mut self) -> Self {
-        self.places = self.entries.iter().enumerate().map(|(place, entry)| (entry.url.fingerprint(), place)).collect();
-        self
-    }
-
     /// All URLs, in the order in which they were found.
     pub fn entries(&self) -> &[FrontierEntry] {
         &self.entries
     }
 
+    /// The form in which it is stored.
+    pub fn to_stored(&self) -> SiteFrontier {
+        SiteFrontier { entries: self.entries.clone() }
+    }
+
     /// How many wait for their turn.
     pub fn num_queued(&self) -> usize {
-        self.entries.iter().filter(|e| e.standing == UrlStanding::Queued).count()
+        self.entries.iter().filter(|e| e.standing == EntryStanding::Queued).count()
     }
 
     /// The entry of a URL.
@@ -142,17 +150,16 @@ impl PageQueue {
             entry.depth = entry.depth.min(depth);
             return Added::Known;
         }
-        if self.entries.len() >= max_urls {
+        if self.entries.len() >= max_urls || self.num_url_bytes + url.as_str().len() > MAX_QUEUE_URL_BYTES {
             return Added::NoRoom;
         }
-        self.places.insert(url.fingerprint(), self.entries.len());
-        let standing = UrlStanding::Queued;
-        self.entries.push(FrontierEntry { url, depth, num_inlinks: 1, num_tries: 0, num_hops, standing });
+        let standing = EntryStanding::Queued;
+        self.push(FrontierEntry { url, depth, num_inlinks: 1, num_tries: 0, num_hops, standing });
         Added::New
     }
 
     /// Says what became of a URL.
-    pub fn settle(&mut self, url: &PageUrl, standing: UrlStanding) {
+    pub fn settle(&mut self, url: &PageUrl, standing: EntryStanding) {
         if let Some(&place) = self.places.get(&url.fingerprint()) {
             self.entries[place].standing = standing;
         }
@@ -168,14 +175,14 @@ impl PageQueue {
 
     /// The queued URLs, best first: those never tried before those tried, then by weight, then as found.
     pub fn by_choice(&self) -> Vec<PageUrl> {
-        let mut queued: Vec<_> = self.entries.iter().filter(|e| e.standing == UrlStanding::Queued).collect();
+        let mut queued: Vec<_> = self.entries.iter().filter(|e| e.standing == EntryStanding::Queued).collect();
         queued.sort_by_key(|e| (e.num_tries, std::cmp::Reverse(e.weight())));
         queued.into_iter().map(|e| e.url.clone()).collect()
     }
 
     /// The best queued URL among those that `may_be_asked` lets through.
     pub fn best(&self, mut may_be_asked: impl FnMut(&FrontierEntry) -> bool) -> Option<&FrontierEntry> {
-        let queued = self.entries.iter().filter(|e| e.standing == UrlStanding::Queued);
+        let queued = self.entries.iter().filter(|e| e.standing == EntryStanding::Queued);
         // `min_by_key` keeps the first of equals: the one found first.
         queued.filter(|e| may_be_asked(e)).min_by_key(|e| (e.num_tries, std::cmp::Reverse(e.weight())))
     }
@@ -187,17 +194,22 @@ impl PageQueue {
             if let Some(url) = rewrite(&entry.url) {
                 entry.url = url;
             }
-            if !self.places.contains_key(&entry.url.fingerprint()) {
-                self.places.insert(entry.url.fingerprint(), self.entries.len());
-                self.entries.push(entry);
-            }
+            self.push(entry);
+        }
+    }
+
+    fn push(&mut self, entry: FrontierEntry) {
+        if let Entry::Vacant(place) = self.places.entry(entry.url.fingerprint()) {
+            place.insert(self.entries.len());
+            self.num_url_bytes += entry.url.as_str().len();
+            self.entries.push(entry);
         }
     }
 
     /// Makes ready for a new cycle: every URL may be asked again.
     pub fn reopen(&mut self) {
         for entry in &mut self.entries {
-            entry.standing = UrlStanding::Queued;
+            entry.standing = EntryStanding::Queued;
             entry.num_tries = 0;
         }
     }
@@ -208,7 +220,7 @@ impl PageQueue {
         self.entries.retain(|entry| keep(&entry.url));
         let num_gone = before - self.entries.len();
         if num_gone > 0 {
-            *self = std::mem::take(self).indexed();
+            *self = Self::from(SiteFrontier { entries: std::mem::take(&mut self.entries) });
         }
         num_gone
     }

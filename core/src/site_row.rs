@@ -12,9 +12,10 @@ use crate::codec::Stored;
 use crate::exclusion::Exclusions;
 use crate::ledger::{FinishReason, LedgerEntry, LedgerEvent, SiteAccount, WaitReason};
 use crate::origin::Origin;
+use crate::page_choice::FrontierEntry;
+use crate::politeness::Seed;
 use crate::site::Site;
 use crate::time::Timestamp;
-use crate::url::PageUrl;
 
 /// Most pages stored of one site (P1).
 pub const MAX_PAGES_PER_SITE: usize = 20;
@@ -65,7 +66,7 @@ pub struct SiteRow {
     /// When it was first heard of.
     pub first_seen_at: Timestamp,
     /// Where its cycles start.
-    pub seeds: Vec<PageUrl>,
+    pub seeds: Vec<Seed>,
     /// Budget, waits, open ticket.
     pub account: SiteAccount,
     /// Number of the newest ledger entry that `account` holds.
@@ -78,7 +79,7 @@ pub struct SiteRow {
 
 impl SiteRow {
     /// A site just heard of, due at once.
-    pub fn new(site: Site, seeds: Vec<PageUrl>, now: Timestamp) -> Self {
+    pub fn new(site: Site, seeds: Vec<Seed>, now: Timestamp) -> Self {
         Self {
             site,
             standing: SiteStanding::Due,
@@ -123,54 +124,7 @@ pub struct RobotsCopy {
     pub bytes: Vec<u8>,
 }
 
-/// Why a queued URL is not asked (again) in this cycle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum DropReason {
-    /// robots.txt disallows it.
-    Robots,
-    /// 404 or 410.
-    Gone,
-    /// All its tries failed.
-    TriesSpent,
-    /// Not HTML, or an answer that is never stored.
-    NotStored,
-    /// The page asks not to be indexed.
-    Noindex,
-    /// A login, paywall or bot protection.
-    Barrier,
-    /// It redirects elsewhere.
-    Redirected,
-    /// More URLs than the queue holds.
-    QueueFull,
-}
-
-/// How a queued URL stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum EntryStanding {
-    /// Waits to be asked.
-    Queued,
-    /// Was asked and is done with.
-    Done,
-    /// Is not asked, or not again.
-    Dropped(DropReason),
-}
-
-/// One URL of a site's queue.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FrontierEntry {
-    /// The URL.
-    pub url: PageUrl,
-    /// Links followed from a seed.
-    pub depth: u16,
-    /// Links of the site's own pages that point to it.
-    pub num_inlinks: u32,
-    /// Requests already sent for it.
-    pub tries: u8,
-    /// How it stands.
-    pub standing: EntryStanding,
-}
-
-/// The queue of one site.
+/// The URLs of one site's queue, as they are stored; [`crate::page_choice::PageQueue`] is the live form.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteFrontier {
     /// In the order they were found.

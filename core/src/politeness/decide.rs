@@ -3,7 +3,7 @@
 use super::robots_cache::Standing;
 use super::{HostAction, HostState, RequestIntent, Ticket};
 use crate::ledger::{FinishReason, RequestKind, RobotsGround, SiteEvent, TicketNumber, WaitReason};
-use crate::page_choice::{DropReason, UrlStanding};
+use crate::page_choice::{DropReason, EntryStanding};
 use crate::time::Timestamp;
 use crate::url::PageUrl;
 
@@ -77,8 +77,11 @@ impl HostState {
         match self.account.cycle_closed {
             None if self.account.cycle > 0 => return None,
             Some(reason) if now < self.account.next_cycle_at => {
-                let goes_on = reason != FinishReason::BudgetSpent && self.queue.num_queued() > 0;
-                if !goes_on {
+                let may_go_on = match reason {
+                    FinishReason::QueueEmpty | FinishReason::Excluded | FinishReason::AddressRefused => true,
+                    FinishReason::BudgetSpent | FinishReason::NoSuchName => false,
+                };
+                if !may_go_on || self.queue.num_queued() == 0 {
                     return Some(reason);
                 }
                 self.record(now, SiteEvent::CycleResumed);
@@ -95,11 +98,11 @@ impl HostState {
 
     /// Chooses the next request; URLs that robots.txt forbids leave the queue on the way.
     fn choose(&mut self, now: Timestamp) -> Result<RequestIntent, FinishReason> {
-        if self.account.num_page_requests >= self.rules.page_budget {
+        if self.account.num_page_requests >= self.rules.budget.page_requests() {
             return Err(FinishReason::BudgetSpent);
         }
-        if let Some(hop) = &self.robots_hop {
-            return Ok(robots_intent(hop.next.clone()));
+        if let Some(way) = &self.robots_way {
+            return Ok(robots_intent(way.hops.current().clone()));
         }
         loop {
             // URLs of an origin whose robots.txt failed stand back while others can be asked.
@@ -116,7 +119,7 @@ impl HostState {
     }
 
     pub(super) fn drop_url(&mut self, url: &PageUrl, reason: DropReason) {
-        self.queue.settle(url, UrlStanding::Dropped(reason));
+        self.queue.settle(url, EntryStanding::Dropped(reason));
     }
 
     fn finish(&mut self, reason: FinishReason, now: Timestamp) -> HostAction {

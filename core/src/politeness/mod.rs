@@ -20,6 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::backoff::BackoffPolicy;
+use crate::budget::Budget;
 use crate::exclusion::Exclusions;
 use crate::ledger::{FinishReason, RequestKind, RobotsGround, SiteAccount, SiteEvent, TicketNumber, WaitReason};
 use crate::page_choice::PageQueue;
@@ -28,16 +29,12 @@ use crate::time::Timestamp;
 use crate::url::PageUrl;
 
 pub use outcomes::{PageEnd, StoredAs};
-pub use robots_cache::{OriginRobots, RobotsCopy, RobotsEnd, RobotsRules};
-pub use row::{SiteRow, SiteStanding};
+pub use robots_cache::{OriginRobots, PolicyCopy, RobotsEnd};
 
 /// How long a site is left alone after barriers.
 pub const BARRIER_PARK: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Barrier answers in a row that park a site.
 pub const MAX_BARRIER_STREAK: u8 = 3;
-/// Waits after look-ups that found no such name; after the last one the site is dropped.
-pub const NAME_FAILURE_PARKS: [Duration; 3] =
-    [Duration::from_secs(3600), Duration::from_secs(24 * 3600), Duration::from_secs(7 * 24 * 3600)];
 /// Tries at the robots.txt of an origin that is not the site's only one, before its URLs are dropped for this cycle.
 pub const MAX_SIDE_ORIGIN_ROBOTS_TRIES: u8 = 3;
 
@@ -56,10 +53,8 @@ pub struct SiteRules {
     pub park_after: Duration,
     /// The ladder of waits.
     pub backoff: BackoffPolicy,
-    /// Page requests a cycle, at most 20.
-    pub page_budget: u16,
-    /// Origins a cycle, at most 20.
-    pub max_origins: usize,
+    /// Requests, pages and origins a cycle.
+    pub budget: Budget,
     /// URLs kept in a site's queue.
     pub max_queued_urls: usize,
     /// From the start of a cycle to the start of the next.
@@ -159,7 +154,7 @@ pub struct HostState {
     rules: Arc<SiteRules>,
     account: SiteAccount,
     robots: Vec<OriginRobots>,
-    robots_hop: Option<robots_cache::RobotsHop>,
+    robots_way: Option<robots_cache::RobotsWay>,
     queue: PageQueue,
     seeds: Vec<Seed>,
     exclusions: Exclusions,
@@ -174,7 +169,7 @@ impl HostState {
             rules,
             account: SiteAccount::default(),
             robots: Vec::new(),
-            robots_hop: None,
+            robots_way: None,
             queue: PageQueue::default(),
             seeds: Vec::new(),
             exclusions,

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::{Arrival, BARRIER_PARK, FoundUrl, HostState, MAX_BARRIER_STREAK, NAME_FAILURE_PARKS};
-use crate::barrier::BarrierKind;
-use crate::ledger::{EndKind, FinishReason, SiteEvent, TicketNumber, WaitReason};
-use crate::outcome::{self, Answer, FetchFailure, PageFate, RedirectTarget, ResolveFailure, SiteEffect};
-use crate::page_choice::{DropReason, MAX_REDIRECT_HOPS, UrlStanding};
+use super::{Arrival, BARRIER_PARK, FoundUrl, HostState, MAX_BARRIER_STREAK};
+use crate::backoff;
+use crate::ledger::{EndKind, FinishReason, SiteEvent, TicketNumber, Wait, WaitReason};
+use crate::outcome::{self, Answer, BarrierWait, FetchFailure, PageFate, ResolveFailure, SiteEffect};
+use crate::page_choice::{DropReason, MAX_REDIRECT_HOPS, EntryStanding};
 use crate::time::Timestamp;
 use crate::url::PageUrl;
 
@@ -60,14 +60,13 @@ impl HostState {
             PageEnd::Answered { status, answer } => {
                 self.record_outcome(ticket, EndKind::Answered(status), arrival);
                 let (fate, effect) = outcome::consequence(&answer);
-                self.apply_fate(&url, fate, &answer, status, num_tries);
+                self.apply_fate(&url, fate, drop_reason(&answer, status), num_tries);
                 self.apply_effect(&url, effect, arrival);
             }
             PageEnd::Failed(failure) => {
                 self.record_outcome(ticket, EndKind::Failed(failure), arrival);
                 let (fate, effect) = outcome::consequence_of_failure(failure);
-                let dropped = Answer::OtherContent;
-                self.apply_fate(&url, fate, &dropped, 0, num_tries);
+                self.apply_fate(&url, fate, DropReason::TooManyTries, num_tries);
                 self.apply_effect(&url, effect, arrival);
             }
         }
@@ -75,18 +74,17 @@ impl HostState {
 
     /// The operator took the host out while its request was open, and the carrier aborted it.
     pub fn on_abandoned(&mut self, ticket: TicketNumber, arrival: Arrival) {
-        self.robots_hop = None;
+        self.robots_way = None;
         self.record_outcome(ticket, EndKind::Abandoned, arrival);
     }
 
     /// No address could be had for the host of `url`; nothing was sent.
     pub fn on_unresolved(&mut self, url: &PageUrl, failure: &ResolveFailure, arrival: Arrival) {
-        self.robots_hop = None;
+        self.robots_way = None;
         match failure {
             ResolveFailure::NoSuchName => {
-                let past = usize::from(self.account.num_name_failures);
-                match NAME_FAILURE_PARKS.get(past) {
-                    Some(&park) => {
+                match backoff::name_failure_wait(self.account.num_name_failures.saturating_add(1)) {
+                    Some(park) => {
                         let until = arrival.at.plus(park);
                         let rung = self.account.rung;
                         self.record(arrival.at, SiteEvent::Wait { until, reason: WaitReason::NoSuchName, rung });
@@ -108,37 +106,31 @@ impl HostState {
         }
     }
 
-    fn apply_fate(&mut self, url: &PageUrl, fate: PageFate, answer: &Answer, status: u16, num_tries: u8) {
+    fn apply_fate(&mut self, url: &PageUrl, fate: PageFate, why_dropped: DropReason, num_tries: u8) {
         let standing = match fate {
-            PageFate::Store | PageFate::KeepRenewed => UrlStanding::Stored,
-            PageFate::AskAgain { tries } if num_tries < tries => UrlStanding::Queued,
-            PageFate::AskAgain { .. } => UrlStanding::Dropped(DropReason::TooManyTries),
-            PageFate::Remove => UrlStanding::Dropped(DropReason::Gone),
-            PageFate::FollowRedirect => UrlStanding::Dropped(self.follow(url, answer)),
-            PageFate::Drop => UrlStanding::Dropped(match answer {
-                Answer::Barrier(kind) => DropReason::Barrier(*kind),
-                Answer::OtherContent => DropReason::NotHtml,
-                _ => DropReason::Status(status),
-            }),
+            PageFate::Store | PageFate::KeepRenewed => EntryStanding::Stored,
+            PageFate::AskAgain { tries } if num_tries < tries => EntryStanding::Queued,
+            PageFate::AskAgain { .. } => EntryStanding::Dropped(DropReason::TooManyTries),
+            PageFate::Remove => EntryStanding::Dropped(DropReason::Gone),
+            PageFate::FollowRedirect { target, permanence: _ } => {
+                self.follow(url, &target);
+                EntryStanding::Dropped(DropReason::Redirect { target: Some(target) })
+            }
+            PageFate::Drop => EntryStanding::Dropped(why_dropped),
         };
         self.queue.settle(url, standing);
     }
 
     /// Queues the target of a redirect, under all the checks that any URL passes.
-    fn follow(&mut self, url: &PageUrl, answer: &Answer) -> DropReason {
-        let Answer::Redirect { target: RedirectTarget::To(target), .. } = answer else {
-            return DropReason::Redirect { target: None };
-        };
+    fn follow(&mut self, url: &PageUrl, target: &PageUrl) {
         let (depth, num_hops) = self.queue.get(url).map_or((0, 0), |entry| (entry.depth, entry.num_hops));
         if num_hops < MAX_REDIRECT_HOPS {
             self.on_links([FoundUrl { url: target.clone(), depth, num_hops: num_hops + 1 }]);
         }
-        DropReason::Redirect { target: Some(target.clone()) }
     }
 
     fn apply_effect(&mut self, url: &PageUrl, effect: SiteEffect, arrival: Arrival) {
-        let is_barrier = matches!(effect, SiteEffect::Barrier(_));
-        if !is_barrier {
+        if !matches!(effect, SiteEffect::Barrier { .. }) {
             self.end_barrier_streak(arrival.at);
         }
         match effect {
@@ -147,23 +139,31 @@ impl HostState {
             SiteEffect::Backoff { retry_after } => {
                 self.back_off(retry_after, WaitReason::Backoff, arrival);
             }
-            SiteEffect::WaitFor(span) => {
-                let until = arrival.at.plus(span);
-                let rung = self.account.rung;
-                self.extend_wait(SiteEvent::Wait { until, reason: WaitReason::RetryAfter, rung }, arrival.at);
+            SiteEffect::WaitFor(span) => self.wait_for(span, WaitReason::RetryAfter, arrival.at),
+            SiteEffect::Barrier { kind: _, wait } => {
+                self.on_barrier(url, arrival.at);
+                match wait {
+                    BarrierWait::UsualDelay => {}
+                    BarrierWait::AsAsked(span) => self.wait_for(span, WaitReason::RetryAfter, arrival.at),
+                    BarrierWait::Backoff { retry_after } => {
+                        self.back_off(retry_after, WaitReason::Backoff, arrival);
+                    }
+                }
             }
-            SiteEffect::Barrier(kind) => self.on_barrier(url, kind, arrival.at),
         }
     }
 
-    fn on_barrier(&mut self, url: &PageUrl, _kind: BarrierKind, at: Timestamp) {
+    fn on_barrier(&mut self, url: &PageUrl, at: Timestamp) {
         let streak = self.account.barrier_streak.saturating_add(1);
         self.record(at, SiteEvent::BarrierStreak(streak));
         if streak >= MAX_BARRIER_STREAK || url.is_home() {
-            let rung = self.account.rung;
-            let until = at.plus(BARRIER_PARK);
-            self.extend_wait(SiteEvent::Wait { until, reason: WaitReason::Barrier, rung }, at);
+            self.wait_for(BARRIER_PARK, WaitReason::Barrier, at);
         }
+    }
+
+    /// The site waits for `span`, on the rung where it stands.
+    fn wait_for(&mut self, span: Duration, reason: WaitReason, at: Timestamp) {
+        self.extend_wait(Wait { until: at.plus(span), reason }, self.account.rung, at);
     }
 
     fn end_barrier_streak(&mut self, at: Timestamp) {
@@ -174,32 +174,28 @@ impl HostState {
 
     pub(super) fn forgive(&mut self, at: Timestamp) {
         if self.account.rung > 0 {
-            let rung = self.account.rung - 1;
+            let rung = backoff::forgive(self.account.rung);
             self.record(at, SiteEvent::Forgiven { rung });
         }
     }
 
     /// One rung up the ladder; gives the end of the wait.
     pub(super) fn back_off(&mut self, retry_after: Option<Duration>, reason: WaitReason, arrival: Arrival) -> Timestamp {
-        let rung = self.account.rung.saturating_add(1);
+        let rung = self.rules.backoff.next_rung(self.account.rung);
         let span = self.rules.backoff.wait(rung, retry_after, arrival.chance);
-        let named = retry_after.is_some_and(|named| named >= self.rules.backoff.ladder(rung));
+        let named = retry_after.is_some_and(|named| named >= span);
         let reason = if named { WaitReason::RetryAfter } else { reason };
-        let until = arrival.at.plus(span);
-        self.extend_wait(SiteEvent::Wait { until, reason, rung }, arrival.at);
+        self.extend_wait(Wait { until: arrival.at.plus(span), reason }, rung, arrival.at);
         self.account.not_before()
     }
 
     /// Records a wait; one in force that ends later is never shortened.
-    fn extend_wait(&mut self, event: SiteEvent, at: Timestamp) {
-        let SiteEvent::Wait { until, reason, rung } = event else { return };
-        let event = match self.account.wait {
-            Some(longer) if longer.until > until => {
-                SiteEvent::Wait { until: longer.until, reason: longer.reason, rung }
-            }
-            Some(_) | None => SiteEvent::Wait { until, reason, rung },
+    fn extend_wait(&mut self, wait: Wait, rung: u8, at: Timestamp) {
+        let Wait { until, reason } = match self.account.wait {
+            Some(longer) if longer.until > wait.until => longer,
+            Some(_) | None => wait,
         };
-        self.record(at, event);
+        self.record(at, SiteEvent::Wait { until, reason, rung });
     }
 
     pub(super) fn record_outcome(&mut self, ticket: TicketNumber, end: EndKind, arrival: Arrival) {
@@ -217,13 +213,29 @@ impl HostState {
     }
 }
 
+/// Why a page is dropped whose answer is nothing to store.
+fn drop_reason(answer: &Answer, status: u16) -> DropReason {
+    match answer {
+        Answer::Barrier { kind, .. } => DropReason::Barrier(*kind),
+        Answer::OtherContent if status == 200 => DropReason::NotHtml,
+        Answer::Redirect { .. } => DropReason::Redirect { target: None },
+        Answer::Html
+        | Answer::OtherContent
+        | Answer::NotModified
+        | Answer::Gone
+        | Answer::AskOnceMore { .. }
+        | Answer::Busy { .. }
+        | Answer::Refused { .. } => DropReason::Status(status),
+    }
+}
+
 impl StoredAs {
-    fn standing(self) -> UrlStanding {
+    fn standing(self) -> EntryStanding {
         match self {
-            Self::Record => UrlStanding::Stored,
-            Self::Noindex => UrlStanding::Dropped(DropReason::Noindex),
-            Self::ExtractionFailed => UrlStanding::Dropped(DropReason::ExtractionFailed),
-            Self::Full => UrlStanding::Dropped(DropReason::StoreFull),
+            Self::Record => EntryStanding::Stored,
+            Self::Noindex => EntryStanding::Dropped(DropReason::Noindex),
+            Self::ExtractionFailed => EntryStanding::Dropped(DropReason::ExtractionFailed),
+            Self::Full => EntryStanding::Dropped(DropReason::StoreFull),
         }
     }
 }

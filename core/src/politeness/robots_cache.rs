@@ -1,42 +1,33 @@
 //! The robots cache of a site: which rules are in force for an origin, when its file must be asked for, and what an answer to that means.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Arrival, HostState, MAX_SIDE_ORIGIN_ROBOTS_TRIES, SeedScheme};
-use crate::ledger::{EndKind, RobotsGround, SiteEvent, TicketNumber, WaitReason};
+use super::{Arrival, HostState, MAX_SIDE_ORIGIN_ROBOTS_TRIES, Seed, SeedScheme};
+use crate::codec::{self, Stored};
+use crate::ledger::{EndKind, RobotsGround, TicketNumber, WaitReason};
 use crate::origin::{Origin, Scheme};
-use crate::outcome::{self, Answer, FetchFailure};
+use crate::outcome::FetchFailure;
 use crate::page_choice::DropReason;
 use crate::response::ResponseHead;
-use crate::robots::{self, InForce, RobotsPolicy, RobotsReading, RobotsVerdict};
+use crate::retry_after;
+use crate::robots::status::{
+    self, BodyEnd, InForce, RobotsAnswer, RobotsHops, RobotsReading, UnreachableReason, Validators,
+};
+use crate::robots::{RobotsPolicy, RobotsRefusal, RobotsVerdict};
+use crate::site_row::RobotsCopy;
 use crate::time::Timestamp;
 use crate::url::PageUrl;
 
 /// While an old copy rules because the file cannot be read, it is asked for again no sooner than this after the wait.
-const RETRY_BEHIND_A_COPY: std::time::Duration = std::time::Duration::from_secs(3600);
+const RETRY_BEHIND_A_COPY: Duration = Duration::from_secs(3600);
 
-/// What an origin's robots.txt said when it last could be read.
+/// A copy of an origin's rules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum RobotsRules {
-    /// A file.
-    File(RobotsPolicy),
-    /// No file: everything is allowed (RFC 9309 §2.3.1.3).
-    NoFile {
-        /// The status that said so.
-        status: u16,
-    },
-    /// A login stands before it: nothing is allowed.
-    Login {
-        /// The status that said so.
-        status: u16,
-    },
-}
-
-/// A copy of the rules.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RobotsCopy {
-    /// The rules.
-    pub rules: RobotsRules,
+pub struct PolicyCopy {
+    /// The rules, or what stands for them where there is no file.
+    pub policy: RobotsPolicy,
     /// When they were read.
     pub fetched_at: Timestamp,
     /// When they must be read again: 24 h at most (RFC 9309 §2.4).
@@ -49,7 +40,7 @@ pub struct OriginRobots {
     /// The origin.
     pub origin: Origin,
     /// The newest copy.
-    pub copy: Option<RobotsCopy>,
+    pub copy: Option<PolicyCopy>,
     /// Since when it could not be read, in a row.
     pub unreachable_since: Option<Timestamp>,
     /// It is not asked for again before this.
@@ -58,12 +49,11 @@ pub struct OriginRobots {
     pub num_failures: u8,
 }
 
-/// A robots.txt that redirects: the next hop to ask.
+/// The way of a robots.txt that redirects; its rules are those of the origin where it began.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct RobotsHop {
+pub(super) struct RobotsWay {
     pub(super) origin: Origin,
-    pub(super) next: PageUrl,
-    pub(super) visited: Vec<PageUrl>,
+    pub(super) hops: RobotsHops,
 }
 
 /// How a request for robots.txt ended.
@@ -73,10 +63,10 @@ pub enum RobotsEnd<'a> {
     Answered {
         /// Its head.
         head: &'a ResponseHead,
-        /// Its body, at most [`robots::MAX_ROBOTS_BYTES`].
+        /// Its body, at most [`MAX_ROBOTS_BYTES`](crate::robots::MAX_ROBOTS_BYTES).
         body: &'a [u8],
-        /// The body is incomplete.
-        cut: bool,
+        /// Whether the body came to its end.
+        body_end: BodyEnd,
     },
     /// None came.
     Failed(FetchFailure),
@@ -96,13 +86,27 @@ impl OriginRobots {
     }
 
     /// The rules in force at `now`, if any are.
-    pub fn rules_in_force(&self, now: Timestamp) -> Option<&RobotsRules> {
-        let copy = self.copy.as_ref()?;
-        match robots::rules_in_force(copy.fetched_at, self.unreachable_since, now) {
-            InForce::Copy => Some(&copy.rules),
-            InForce::DisallowAll => None,
+    pub fn rules_in_force(&self, now: Timestamp) -> Option<&RobotsPolicy> {
+        let copy = self.copy.as_ref().map(|copy| (&copy.policy, copy.fetched_at));
+        match status::rules_in_force(copy, self.unreachable_since, now) {
+            InForce::Copy(policy) => Some(policy),
+            InForce::AskFirst | InForce::DisallowAll => None,
         }
     }
+
+    /// The form in which it is stored; none where it is too large, then it is asked for again.
+    pub fn to_stored(&self) -> Option<RobotsCopy> {
+        Some(RobotsCopy { origin: self.origin.clone(), bytes: codec::encode(self).ok()? })
+    }
+
+    /// Back from that form; none where it does not read, then it is asked for again.
+    pub fn from_stored(copy: &RobotsCopy) -> Option<Self> {
+        codec::decode(&copy.bytes).ok()
+    }
+}
+
+impl Stored for OriginRobots {
+    const VERSION: u8 = 1;
 }
 
 impl HostState {
@@ -133,7 +137,7 @@ impl HostState {
             return if given_up { Standing::Drop(DropReason::RobotsUnreachable) } else { self.ask_robots(&origin) };
         }
         match robots.rules_in_force(now) {
-            Some(rules) => rules.standing(url),
+            Some(policy) => standing_of(policy.verdict(url)),
             None => self.ask_robots(&origin),
         }
     }
@@ -141,7 +145,7 @@ impl HostState {
     fn ask_robots(&self, origin: &Origin) -> Standing {
         let fingerprint = origin.home().fingerprint();
         let asked = &self.account.robots_origins;
-        if asked.len() >= self.rules.max_origins && !asked.contains(&fingerprint) {
+        if asked.len() >= usize::from(self.rules.budget.origins()) && !asked.contains(&fingerprint) {
             return Standing::Drop(DropReason::TooManyOrigins);
         }
         Standing::Ask(origin.robots_url())
@@ -151,77 +155,85 @@ impl HostState {
     pub fn on_robots(&mut self, ticket: TicketNumber, end: RobotsEnd<'_>, arrival: Arrival) {
         let Some(open) = self.account.open.as_ref().filter(|open| open.ticket == ticket) else { return };
         let asked = open.url.clone();
-        let hop = self.robots_hop.take();
-        let origin = hop.as_ref().map_or_else(|| asked.origin(), |hop| hop.origin.clone());
-        let mut visited = hop.map(|hop| hop.visited).unwrap_or_default();
-        visited.push(asked.clone());
-        let (kind, reading, retry_after) = match end {
-            RobotsEnd::Answered { head, body, cut } => {
-                let retry_after = match outcome::classify(head, &asked, arrival.at) {
-                    Answer::Busy { retry_after, .. } => retry_after,
-                    _ => None,
-                };
-                let reading = robots::read_answer(head, body, cut, &visited, &self.rules.product_token);
-                (EndKind::Answered(head.status), reading, retry_after)
+        let mut way = self.robots_way.take().unwrap_or_else(|| {
+            let origin = asked.origin();
+            RobotsWay { hops: RobotsHops::from_origin(&origin), origin }
+        });
+        let (end_kind, reading) = match end {
+            RobotsEnd::Answered { head, body, body_end } => {
+                let answer = RobotsAnswer { head, body, body_end, validators: Validators::NotSent };
+                let reading = status::read_answer(&way.hops, &answer, &self.rules.product_token);
+                (EndKind::Answered(head.status), reading)
             }
             RobotsEnd::Failed(failure) => {
-                if failure.nothing_answered() && self.drop_guessed_scheme(&origin) {
+                if failure.nothing_answered() && self.drop_guessed_scheme(&way.origin) {
                     self.record_outcome(ticket, EndKind::Failed(failure), arrival);
                     return;
                 }
-                (EndKind::Failed(failure), RobotsReading::Unreachable, None)
+                (EndKind::Failed(failure), RobotsReading::Unreachable(UnreachableReason::Failed(failure)))
             }
         };
-        let rules = match reading {
-            RobotsReading::Rules(policy) => Ok(RobotsRules::File(policy)),
-            RobotsReading::NoRules { status } => Ok(RobotsRules::NoFile { status }),
-            RobotsReading::DisallowAll { status } => Ok(RobotsRules::Login { status }),
-            RobotsReading::Hop(next) if self.exclusions.covers_host(next.host()) => Err(()),
-            RobotsReading::Hop(next) => {
-                self.robots_hop = Some(RobotsHop { origin, next, visited });
-                self.record_outcome(ticket, kind, arrival);
-                return;
+        match reading {
+            RobotsReading::Hop(next) if !self.exclusions.covers_host(next.host()) => {
+                way.hops.follow(next);
+                self.robots_way = Some(way);
+                self.record_outcome(ticket, end_kind, arrival);
             }
-            RobotsReading::Unreachable => Err(()),
-        };
-        match rules {
-            Ok(rules) => {
-                let ttl = match end {
-                    RobotsEnd::Answered { head, .. } => robots::time_to_live(head),
-                    RobotsEnd::Failed(_) => robots::MAX_TTL,
-                };
-                let (fetched_at, expires_at) = (arrival.at, arrival.at.plus(ttl));
-                let robots = self.robots_of_mut(&origin);
-                robots.copy = Some(RobotsCopy { rules, fetched_at, expires_at });
-                robots.unreachable_since = None;
-                robots.num_failures = 0;
-                robots.retry_at = Timestamp::EPOCH;
+            // Another site's robots.txt is that site's own to ask for; here it counts as unreachable.
+            RobotsReading::Hop(_)
+            | RobotsReading::OtherSite(_)
+            | RobotsReading::Unchanged
+            | RobotsReading::Unreachable(_) => self.on_robots_unreachable(ticket, &way.origin, end, end_kind, arrival),
+            RobotsReading::Rules(_) | RobotsReading::NoRules(_) | RobotsReading::DisallowAll(_) => {
+                if let (Some(policy), RobotsEnd::Answered { head, .. }) = (reading.into_policy(), end) {
+                    self.keep_policy(&way.origin, policy, status::copy_ttl(head), arrival.at);
+                }
                 // The outcome comes after the new rules: its delay knows their Crawl-delay.
-                self.record_outcome(ticket, kind, arrival);
+                self.record_outcome(ticket, end_kind, arrival);
                 self.forgive(arrival.at);
             }
-            Err(()) => {
-                self.record_outcome(ticket, kind, arrival);
-                let until = self.back_off(retry_after, WaitReason::RobotsUnreachable, arrival);
-                let robots = self.robots_of_mut(&origin);
-                robots.unreachable_since.get_or_insert(arrival.at);
-                robots.num_failures = robots.num_failures.saturating_add(1);
-                robots.retry_at = match robots.rules_in_force(until) {
-                    Some(_) => until.plus(RETRY_BEHIND_A_COPY),
-                    None => until,
-                };
-            }
         }
+    }
+
+    fn keep_policy(&mut self, origin: &Origin, policy: RobotsPolicy, ttl: Duration, at: Timestamp) {
+        let robots = self.robots_of_mut(origin);
+        robots.copy = Some(PolicyCopy { policy, fetched_at: at, expires_at: at.plus(ttl) });
+        robots.unreachable_since = None;
+        robots.num_failures = 0;
+        robots.retry_at = Timestamp::EPOCH;
+    }
+
+    fn on_robots_unreachable(
+        &mut self,
+        ticket: TicketNumber,
+        origin: &Origin,
+        end: RobotsEnd<'_>,
+        end_kind: EndKind,
+        arrival: Arrival,
+    ) {
+        let retry_after = match end {
+            RobotsEnd::Answered { head, .. } => retry_after::wait_of(head, arrival.at),
+            RobotsEnd::Failed(_) => None,
+        };
+        self.record_outcome(ticket, end_kind, arrival);
+        let until = self.back_off(retry_after, WaitReason::RobotsUnreachable, arrival);
+        let robots = self.robots_of_mut(origin);
+        robots.unreachable_since.get_or_insert(arrival.at);
+        robots.num_failures = robots.num_failures.saturating_add(1);
+        robots.retry_at = match robots.rules_in_force(until) {
+            Some(_) => until.plus(RETRY_BEHIND_A_COPY),
+            None => until,
+        };
     }
 
     /// Where `origin` came from a seed whose https was a guess: all its URLs change to http. False if it was no guess.
     fn drop_guessed_scheme(&mut self, origin: &Origin) -> bool {
         let guessed =
-            |seed: &super::Seed| seed.scheme == SeedScheme::Guessed && seed.url.origin() == *origin;
+            |seed: &Seed| seed.scheme == SeedScheme::Guessed && seed.url.origin() == *origin;
         if origin.scheme() != Scheme::Https || !self.seeds.iter().any(guessed) {
             return false;
         }
-        let to_http = |url: &PageUrl| if url.origin() == *origin { url.with_scheme(Scheme::Http) } else { None };
+        let to_http = |url: &PageUrl| if url.origin() == *origin { with_scheme(url, Scheme::Http) } else { None };
         for seed in &mut self.seeds {
             if let Some(url) = to_http(&seed.url) {
                 seed.url = url;
@@ -233,27 +245,27 @@ impl HostState {
     }
 
     /// The longest Crawl-delay among the site's files, capped.
-    pub(super) fn crawl_delay(&self) -> Option<std::time::Duration> {
-        let of_copy = |copy: &RobotsCopy| match &copy.rules {
-            RobotsRules::File(policy) => policy.crawl_delay(),
-            RobotsRules::NoFile { .. } | RobotsRules::Login { .. } => None,
-        };
-        let longest = self.robots.iter().filter_map(|robots| robots.copy.as_ref()).filter_map(of_copy).max();
-        longest.map(|delay| delay.min(self.rules.max_crawl_delay))
+    pub(super) fn crawl_delay(&self) -> Option<Duration> {
+        let policies = self.robots.iter().filter_map(|robots| robots.copy.as_ref()).map(|copy| &copy.policy);
+        policies.filter_map(RobotsPolicy::crawl_delay).max().map(|delay| delay.min(self.rules.max_crawl_delay))
     }
 }
 
-impl RobotsRules {
-    fn standing(&self, url: &PageUrl) -> Standing {
-        match self {
-            Self::NoFile { .. } => Standing::Allowed(RobotsGround::NoRule),
-            Self::Login { status } => {
-                Standing::Drop(DropReason::Robots { line: 0, text: format!("robots.txt answered {status}: a login") })
-            }
-            Self::File(policy) => match policy.verdict(url.path_and_query()) {
-                RobotsVerdict::Allowed(ground) => Standing::Allowed(ground),
-                RobotsVerdict::Disallowed { number, text } => Standing::Drop(DropReason::Robots { line: number, text }),
-            },
+fn standing_of(verdict: RobotsVerdict) -> Standing {
+    match verdict {
+        RobotsVerdict::Allowed(ground) => Standing::Allowed(ground),
+        RobotsVerdict::Disallowed(RobotsRefusal::Line(line)) => {
+            Standing::Drop(DropReason::Robots { line: line.number, text: line.text })
+        }
+        RobotsVerdict::Disallowed(RobotsRefusal::LoginRequired { status }) => {
+            Standing::Drop(DropReason::Robots { line: 0, text: format!("robots.txt answered {status}: a login") })
         }
     }
+}
+
+/// The same URL with another scheme, its port kept where one is written.
+fn with_scheme(url: &PageUrl, scheme: Scheme) -> Option<PageUrl> {
+    let mut changed = url.as_url().clone();
+    changed.set_scheme(scheme.as_str()).ok()?;
+    PageUrl::from_url(changed).ok()
 }

@@ -1,8 +1,9 @@
 use std::time::Duration;
 
 use super::*;
-use crate::outcome::{Answer, FetchFailure, RedirectTarget, ResolveFailure};
-use crate::page_choice::{DropReason, UrlStanding};
+use crate::barrier::BarrierKind;
+use crate::outcome::{Answer, FetchFailure, Permanence, RedirectTarget, ResolveFailure};
+use crate::page_choice::{DropReason, EntryStanding};
 use crate::response::ResponseHead;
 
 const START: Timestamp = Timestamp::from_secs(1_800_000_000);
@@ -15,8 +16,7 @@ fn rules() -> Arc<SiteRules> {
         max_crawl_delay: Duration::from_secs(86_400),
         park_after: Duration::from_secs(60),
         backoff: BackoffPolicy::default(),
-        page_budget: 20,
-        max_origins: 20,
+        budget: Budget::default(),
         max_queued_urls: 1000,
         recrawl_interval: Duration::from_secs(30 * 86_400),
         product_token: "LohiSoftBot".to_owned(),
@@ -69,7 +69,7 @@ impl Play {
         let ticket = self.ask();
         assert_eq!(ticket.intent.kind, RequestKind::Robots, "{}", ticket.intent.url);
         let arrival = self.arrival();
-        self.state.on_robots(ticket.number, RobotsEnd::Answered { head, body: body.as_bytes(), cut: false }, arrival);
+        self.state.on_robots(ticket.number, RobotsEnd::Answered { head, body: body.as_bytes(), body_end: crate::robots::status::BodyEnd::Whole }, arrival);
         ticket
     }
 
@@ -132,7 +132,7 @@ fn a_forbidden_url_is_dropped_with_its_line_and_never_asked() {
     play.store_page();
     assert_eq!(play.state.next_action(play.now), HostAction::Finish(FinishReason::QueueEmpty));
     let dropped = &play.state.queue().get(&url("https://a.test/private/x")).unwrap().standing;
-    assert!(matches!(dropped, UrlStanding::Dropped(DropReason::Robots { line: 2, .. })), "{dropped:?}");
+    assert!(matches!(dropped, EntryStanding::Dropped(DropReason::Robots { line: 2, .. })), "{dropped:?}");
 }
 
 #[test]
@@ -313,7 +313,8 @@ fn redirects_are_queued_as_pages_and_a_chain_over_five_is_dropped() {
         let target = url(&format!("https://a.test/{hop}"));
         let answer = Answer::Redirect {
             target: RedirectTarget::To(target),
-            permanence: crate::outcome::Permanence::Temporary,
+            permanence: Permanence::Temporary,
+            retry_after: None,
         };
         play.answer(PageEnd::Answered { status: 302, answer });
     }
@@ -326,7 +327,7 @@ fn barrier_on_the_home_page_parks_the_site_for_seven_days() {
     let mut play = Play::new();
     play.allow_all();
     play.link("https://a.test/b");
-    let answer = Answer::Barrier(crate::barrier::BarrierKind::Forbidden);
+    let answer = Answer::Barrier { kind: BarrierKind::Forbidden, status: 403, retry_after: None };
     play.answer(PageEnd::Answered { status: 403, answer });
     assert_eq!(play.pause(), BARRIER_PARK);
 }
@@ -336,7 +337,7 @@ fn three_barriers_in_a_row_park_the_site_and_a_page_between_starts_the_count_ane
     let mut play = Play::new();
     play.allow_all();
     play.store_page();
-    let barrier = || PageEnd::Answered { status: 403, answer: Answer::Barrier(crate::barrier::BarrierKind::Forbidden) };
+    let barrier = || PageEnd::Answered { status: 403, answer: Answer::Barrier { kind: BarrierKind::Forbidden, status: 403, retry_after: None } };
     for page in 0..9 {
         play.link(&format!("https://a.test/{page}"));
     }
@@ -397,10 +398,12 @@ fn a_ticket_found_open_counts_as_spent_and_the_delay_runs_from_the_restart() {
     let mut play = Play::new();
     play.allow_all();
     play.ask();
-    let row = play.state.to_row(SiteStanding::Live, play.now, START);
+    let mut row = crate::site_row::SiteRow::new(play.state.site().clone(), play.state.seeds().to_vec(), START);
+    row.account = play.state.account().clone();
     let restart = play.now.plus(Duration::from_secs(100));
     let queue = play.state.queue().clone();
-    let mut state = HostState::restore(row, queue, None, rules(), Exclusions::default(), restart);
+    let robots = play.state.robots().to_vec();
+    let mut state = HostState::restore(row, queue, robots, rules(), Exclusions::default(), restart);
     assert_eq!(state.account().num_page_requests, 1);
     assert_eq!(state.next_action(restart), HostAction::WaitUntil(restart.plus(Duration::from_secs(5))));
 }
