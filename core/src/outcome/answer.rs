@@ -33,7 +33,7 @@ pub enum Answer {
     Barrier {
         /// Which.
         kind: BarrierKind,
-        /// What the status asks for beside it.
+        /// The status it came with: a 429 or 5xx backs off all the same.
         status: u16,
         /// The wait that was asked for.
         retry_after: Option<Duration>,
