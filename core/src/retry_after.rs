@@ -28,7 +28,7 @@ pub fn wait_from(values: &[&[u8]], date: Option<&[u8]>, now: Timestamp) -> Optio
 /// Whether Retry-After means anything beside this status. It does for 3xx and 5xx (RFC 9110 §10.2.3), 413 (§15.5.14) and 429 (RFC 6585
 /// §4), and by courtesy for every other refusal. Success needs no second try, and 404 and 410 will not get one.
 pub const fn applies_to(status: u16) -> bool {
-    !matches!(status, 100..=299 | 304 | 404 | 410)
+    !matches!(status, 200..=299 | 304 | 404 | 410)
 }
 
 /// The wait that an answer asks for, if it has one that applies.
@@ -184,10 +184,10 @@ mod tests {
 
     #[test]
     fn it_applies_to_refusals_and_redirects_only() {
-        for status in [0, 301, 302, 308, 400, 403, 413, 429, 500, 503, 599, 999] {
+        for status in [0, 101, 301, 302, 308, 400, 403, 413, 429, 500, 503, 599, 999] {
             assert!(applies_to(status), "{status}");
         }
-        for status in [100, 200, 201, 206, 304, 404, 410] {
+        for status in [200, 201, 206, 304, 404, 410] {
             assert!(!applies_to(status), "{status}");
         }
     }

@@ -17,11 +17,29 @@ use crate::origin::Scheme;
 
 /// What the WHATWG URL parser makes of `raw`, against `base` where it is relative; http and https only.
 pub fn resolve(raw: &str, base: Option<&Url>) -> Result<Url, UrlRefusal> {
-    let url = Url::options().base_url(base).parse(raw).map_err(|_| UrlRefusal::Unparsable)?;
+    let raw = match base {
+        Some(_) => two_leading_slashes(raw),
+        None => Cow::Borrowed(raw),
+    };
+    let mut url = Url::options().base_url(base).parse(&raw).map_err(|_| UrlRefusal::Unparsable)?;
     match Scheme::of(&url) {
-        Some(_) => Ok(url),
+        Some(_) => {
+            encode_carets(&mut url);
+            Ok(url)
+        }
         None => Err(UrlRefusal::OtherScheme),
     }
+}
+
+/// A reference that starts with more than two slashes names a host like one that starts with two (URL Standard, "special authority ignore
+/// slashes state"); the `url` crate (2.5.8) finds an empty host in it instead.
+fn two_leading_slashes(raw: &str) -> Cow<'_, str> {
+    let is_skipped = |c: char| matches!(c, '\t' | '\n' | '\r');
+    let is_slash = |c: char| matches!(c, '/' | '\\');
+    let start = raw.trim_start_matches(|c: char| c <= ' ');
+    let rest = start.trim_start_matches(|c| is_slash(c) || is_skipped(c));
+    let num_slashes = start[..start.len() - rest.len()].chars().filter(|c| is_slash(*c)).count();
+    if num_slashes > 2 { Cow::Owned(format!("//{rest}")) } else { Cow::Borrowed(raw) }
 }
 
 /// The canonical crawl form of `raw`, against `base` where it is relative. User info is taken off: whether a URL that carried some may
@@ -37,6 +55,7 @@ pub fn canonicalize(mut url: Url) -> Url {
     let _ = url.set_username("");
     let _ = url.set_password(None);
     drop_root_dot(&mut url);
+    encode_carets(&mut url);
 
     let path = parameters::without_path_session(normal_triplets(url.path()));
     let query = url.query().map(|query| parameters::without_tracking(normal_triplets(query)));
@@ -53,6 +72,14 @@ pub fn canonicalize(mut url: Url) -> Url {
     }
     // Parsed anew, because a path segment can have become `..` by losing its session id.
     Url::parse(&text).unwrap_or(url)
+}
+
+/// `^` belongs to the path percent-encode set of the URL Standard; the `url` crate (2.5.8) leaves it as it is.
+fn encode_carets(url: &mut Url) {
+    if url.path().contains('^') {
+        let path = url.path().replace('^', "%5E");
+        url.set_path(&path);
+    }
 }
 
 /// `example.com.` names the same host as `example.com`, which is what sites expect in the Host field. A host that ends in more than one

@@ -126,6 +126,30 @@ fn what_cannot_or_must_not_be_asked_is_refused() {
 }
 
 #[test]
+fn references_with_any_number_of_slashes_name_a_host() {
+    let base = PageUrl::parse("https://a.example/x/y", None).unwrap();
+    for (raw, wanted) in [
+        ("//b.example/z", "https://b.example/z"),
+        ("///b.example/z", "https://b.example/z"),
+        (" /\\/\t/b.example//z", "https://b.example//z"),
+        ("\\\\b.example", "https://b.example/"),
+        ("/z//w", "https://a.example/z//w"),
+        ("z", "https://a.example/x/z"),
+        ("", "https://a.example/x/y"),
+    ] {
+        assert_eq!(PageUrl::parse(raw, Some(&base)).unwrap().as_str(), wanted, "{raw:?}");
+    }
+    assert_eq!(PageUrl::parse("////", Some(&base)), Err(UrlRefusal::Unparsable));
+}
+
+#[test]
+fn a_caret_is_encoded_in_the_path_and_left_in_the_query() {
+    check("http://a.example/a^b?c^d", "http://a.example/a%5Eb?c^d");
+    let parsed = Url::parse("http://a.example/a^b").unwrap();
+    assert_eq!(canonicalize(parsed).as_str(), "http://a.example/a%5Eb");
+}
+
+#[test]
 fn length_is_judged_after_tracking_is_taken_off() {
     check(&format!("http://a.example/?utm_term={}", "x".repeat(MAX_URL_BYTES)), "http://a.example/");
 }
@@ -158,7 +182,7 @@ fn url_like() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         8 => proptest::sample::select(vec![
             "a", "B", "1", "f", "/", "//", "..", ".", ";", "?", "&", "=", "#", "%", "%2", "%36", "%2e", "%2F", "%c3%A9", "%25", "\\", "@", ":",
-            ";jsessionid=", ";JSESSIONID=a1", "utm_a=1", "sid=0123456789abcdef", "PHPSESSID=", "é", "。", " ", "\t", "+", "[", "]", "{", "'",
+            ";jsessionid=", ";JSESSIONID=a1", "utm_a=1", "sid=0123456789abcdef", "PHPSESSID=", "é", "。", " ", "\t", "+", "[", "]", "{", "'", "^",
         ]).prop_map(str::to_owned),
         1 => any::<char>().prop_map(String::from),
     ];
