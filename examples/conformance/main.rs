@@ -12,6 +12,7 @@ mod pages;
 mod retry_after;
 mod robots;
 mod robots_extra;
+mod robots_status;
 mod urls;
 
 use std::any::Any;
@@ -56,9 +57,10 @@ impl CaseResult {
 type RunLine = fn(&Value, &Path) -> CaseResult;
 
 /// Every kind, by the name that the command line takes.
-const KINDS: [(&str, RunLine); 7] = [
+const KINDS: [(&str, RunLine); 8] = [
     ("robots", robots::run_line),
     ("robots_extra", robots_extra::run_line),
+    ("robots_status", robots_status::run_line),
     ("retry_after", retry_after::run_line),
     ("urls", urls::run_line),
     ("metadata", metadata::run_line),

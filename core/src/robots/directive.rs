@@ -187,4 +187,12 @@ mod tests {
         let Some(Disallow(value)) = read(&format!("Disallow: {path}")) else { panic!("not read as a rule") };
         assert_eq!(value.len(), 1 + (path.len() - 1) * 3);
     }
+
+    proptest::proptest! {
+        #[test]
+        fn no_clean_line_makes_the_parser_panic(line in "[%\u{ef}\u{bb}\u{bf}:# \ta-dA-F0-9*$\u{e9}\u{1f600}]{0,30}", key in "(Disallow|Allow|x|)[: ]?") {
+            let line = format!("{key}{line}");
+            proptest::prop_assert_ne!(read(line.trim()), Some(Unreadable));
+        }
+    }
 }
