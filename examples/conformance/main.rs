@@ -1,8 +1,8 @@
 //! Runs a file of outside test cases against the rules: `cargo run --release --example conformance -- KIND FILE.jsonl`.
 //!
-//! Each line of the file is one case, in the format of its kind. Every failed case is named by its id with what was wanted and what
-//! came; the last line says `N passed, N failed`. A case whose sources disagree, or that the standards leave open, is still run, so
-//! that it may not crash, but its answer is not judged.
+//! Each line of the file is one case, in the format of its kind. Every failed case is named by its id with what was
+//! wanted and what came; the last line says `N passed, N failed`. A case whose sources disagree, or that the standards
+//! leave open, is still run, so that it may not crash, but its answer is not judged.
 //!
 //! Exit code: 0 when nothing failed, 1 when a case failed, 2 when the kind or the file cannot be used.
 

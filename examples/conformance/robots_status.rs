@@ -1,7 +1,7 @@
 //! Cases of the kind `robots_status`: what does this way of answers to `/robots.txt` come to?
 //!
-//! A hop to another site's own `/robots.txt` is followed, as if that site were known, live and free; one to anything else of another
-//! site is not, as the design says.
+//! A hop to another site's own `/robots.txt` is followed, as if that site were known, live and free; one to anything
+//! else of another site is not, as the design says.
 
 use std::path::Path;
 

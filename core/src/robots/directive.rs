@@ -1,7 +1,7 @@
 //! One clean line, read by the `robotstxt` crate: which directive it is, and its value.
 //!
-//! The crate knows what webmasters mistype (`disalow`, a missing colon) the way Google reads it. It is handed one line at a time, so
-//! that a line it cannot take (it may panic) is the only one lost, and so that line numbers are ours.
+//! The crate knows what webmasters mistype (`disalow`, a missing colon) the way Google reads it. It is handed one line
+//! at a time, so that a line it cannot take (it may panic) is the only one lost, and so that line numbers are ours.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -190,7 +190,10 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_clean_line_makes_the_parser_panic(line in "[%\u{ef}\u{bb}\u{bf}:# \ta-dA-F0-9*$\u{e9}\u{1f600}]{0,30}", key in "(Disallow|Allow|x|)[: ]?") {
+        fn no_clean_line_makes_the_parser_panic(
+            line in "[%\u{ef}\u{bb}\u{bf}:# \ta-dA-F0-9*$\u{e9}\u{1f600}]{0,30}",
+            key in "(Disallow|Allow|x|)[: ]?",
+        ) {
             let line = format!("{key}{line}");
             proptest::prop_assert_ne!(read(line.trim()), Some(Unreadable));
         }
