@@ -27,8 +27,8 @@ pub const MIN_COPY_TTL: Duration = Duration::from_secs(10 * 60);
 /// Once the file has been unreachable for this long, a copy older than [`MAX_COPY_TTL`] counts again.
 pub const OLD_COPY_AFTER: Duration = Duration::from_secs(12 * 60 * 60);
 
-/// It does so until the file has been unreachable for this long (RFC 9309 §2.3.1.4: "a reasonably long period, for
-/// example 30 days").
+/// It does so until the file has been unreachable for this long (the span that
+/// RFC 9309 §2.3.1.4 gives as its example).
 pub const OLD_COPY_UNTIL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The way of one robots fetch: where it began and every redirect target since.
