@@ -1,14 +1,15 @@
 //! robots.txt as in RFC 9309: reading a file, and answering for a URL with the line that decided.
 //!
-//! The way of a file: [`status::read_answer`] says what an answer to `/robots.txt` means; [`RobotsPolicy::parse`] keeps of a body the
-//! lines that bind one crawler (`lines` cleans them, the `robotstxt` crate reads each of them through `directive`, `compile`
-//! picks the groups); [`RobotsPolicy::verdict`] answers for a path. [`status::rules_in_force`] says how long a copy counts.
+//! The way of a file: [`status::read_answer`] says what an answer to `/robots.txt` means; [`RobotsPolicy::parse`] keeps
+//! of a body the lines that bind one crawler (`lines` cleans them, the `robotstxt` crate reads each of them through
+//! `directive`, `compile` picks the groups); [`RobotsPolicy::verdict`] answers for a path. [`status::rules_in_force`]
+//! says how long a copy counts.
 //!
-//! What this deliberately does not do: fetch, remember, or know more than one product token at once. The crate's own matcher is not
-//! used: it gets wildcards wrong in the site owner's disfavour and takes seconds on hostile patterns.
+//! What this deliberately does not do: fetch, remember, or know more than one product token at once. The crate's own
+//! matcher is not used: it gets wildcards wrong in the site owner's disfavour and takes seconds on hostile patterns.
 //!
-//! Invariants: any bytes make a policy, in time linear in their number; a policy answers in time linear in its size and the path's; a
-//! verdict names the line of the original file that made it.
+//! Invariants: any bytes make a policy, in time linear in their number; a policy answers in time linear in its size and
+//! the path's; a verdict names the line of the original file that made it.
 
 mod compile;
 mod directive;

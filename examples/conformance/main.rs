@@ -1,8 +1,8 @@
 //! Runs a file of outside test cases against the rules: `cargo run --release --example conformance -- KIND FILE.jsonl`.
 //!
-//! Each line of the file is one case, in the format of its kind. Every failed case is named by its id with what was wanted and what
-//! came; the last line says `N passed, N failed`. A case whose sources disagree, or that the standards leave open, is still run, so
-//! that it may not crash, but its answer is not judged.
+//! Each line of the file is one case, in the format of its kind. Every failed case is named by its id with what was
+//! wanted and what came; the last line says `N passed, N failed`. A case whose sources disagree, or that the standards
+//! leave open, is still run, so that it may not crash, but its answer is not judged.
 //!
 //! Exit code: 0 when nothing failed, 1 when a case failed, 2 when the kind or the file cannot be used.
 
@@ -12,6 +12,7 @@ mod pages;
 mod retry_after;
 mod robots;
 mod robots_extra;
+mod robots_status;
 mod urls;
 
 use std::any::Any;
@@ -56,9 +57,10 @@ impl CaseResult {
 type RunLine = fn(&Value, &Path) -> CaseResult;
 
 /// Every kind, by the name that the command line takes.
-const KINDS: [(&str, RunLine); 7] = [
+const KINDS: [(&str, RunLine); 8] = [
     ("robots", robots::run_line),
     ("robots_extra", robots_extra::run_line),
+    ("robots_status", robots_status::run_line),
     ("retry_after", retry_after::run_line),
     ("urls", urls::run_line),
     ("metadata", metadata::run_line),

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use base64::Engine as _;
+use lohisoftbot_core::codec::{decode, encode};
 use lohisoftbot_core::robots::{RobotsPolicy, explain};
 use serde_json::Value;
 use url::Url;
@@ -13,16 +14,13 @@ use crate::CaseResult;
 pub fn run_line(line: &Value, _file_dir: &Path) -> CaseResult {
     let Some(file) = robots_txt(line) else { return CaseResult::malformed("robots_txt") };
     let Some(agent) = line["user_agent"].as_str() else { return CaseResult::malformed("user_agent") };
-    let Some(url) = line["url"].as_str().and_then(|raw| Url::parse(raw).ok()) else {
-        return CaseResult::malformed("url");
-    };
+    let Some(url) = line["url"].as_str().and_then(absolute) else { return CaseResult::malformed("url") };
     let got = explain(&file, agent, &url);
     // A stored policy must answer as the parsed one does.
     let policy = RobotsPolicy::parse(&file, agent);
     let path = &url[url::Position::BeforePath..url::Position::AfterQuery];
-    let stored = lohisoftbot_core::codec::encode(&policy).and_then(|b| lohisoftbot_core::codec::decode(&b));
-    match stored {
-        Ok(stored) if RobotsPolicy::verdict_for_path(&stored, path) == policy.verdict_for_path(path) => {}
+    match encode(&policy).and_then(|bytes| decode::<RobotsPolicy>(&bytes)) {
+        Ok(stored) if stored.verdict_for_path(path) == policy.verdict_for_path(path) => {}
         Ok(_) => return CaseResult::Failed { wanted: "one answer".into(), got: "another after storing".into() },
         Err(error) => {
             return CaseResult::Failed { wanted: "a policy that can be stored".into(), got: error.to_string() };
@@ -34,6 +32,11 @@ pub fn run_line(line: &Value, _file_dir: &Path) -> CaseResult {
         Some(wanted) => CaseResult::Failed { wanted: format!("allowed: {wanted}"), got: format!("{got:?}") },
         None => CaseResult::NotAsserted,
     }
+}
+
+/// The URL of a case; some sources give a path alone.
+fn absolute(raw: &str) -> Option<Url> {
+    Url::parse(raw).or_else(|_| Url::parse("http://example.com/")?.join(raw)).ok()
 }
 
 /// The file of a case, as text or in base64.

@@ -1,10 +1,12 @@
 //! From the lines of a file to the policy of one crawler: which group binds it, and what that group says.
 //!
-//! RFC 9309 §2.2.1: the groups that name the crawler count as one; where there is none, those for `*` do. Only an Allow or Disallow
-//! line ends the row of User-agent lines that begins a group; Sitemap, Crawl-delay and unknown lines do not (§2.2.4).
+//! RFC 9309 §2.2.1: the groups that name the crawler count as one; where there is none, those for `*` do. Only an Allow
+//! or Disallow line ends the row of User-agent lines that begins a group; Sitemap, Crawl-delay and unknown lines do not
+//! (§2.2.4).
 //!
-//! Extensions (Crawl-delay, Content-Usage) bind the agents named directly above them: there it is they who end the row, for other
-//! extensions only. So `User-agent: a / Crawl-delay: 1 / User-agent: b / Disallow: /` gives a delay to a, and the rule to both.
+//! Extensions (Crawl-delay, Content-Usage) bind the agents named directly above them: there it is they who end the row,
+//! for other extensions only. So `User-agent: a / Crawl-delay: 1 / User-agent: b / Disallow: /` gives a delay to a, and
+//! the rule to both.
 
 use std::cmp::Reverse;
 use std::mem;
@@ -26,13 +28,15 @@ pub(super) fn compile(bytes: &[u8], token: &str) -> RobotsPolicy {
     reading.into_policy()
 }
 
-/// Puts rules in the order in which they decide: most octets first, Allow before Disallow (RFC 9309 §2.2.2), then as in the file.
+/// Puts rules in the order in which they decide: most octets first, Allow before Disallow (RFC 9309 §2.2.2), then as in
+/// the file.
 pub(super) fn sort_by_precedence(rules: &mut Vec<Rule>) {
     rules.sort_by_key(|rule| (Reverse(rule.pattern.num_octets()), rule.effect, rule.number));
     rules.shrink_to_fit();
 }
 
-/// The same for wishes about search: of equally specific ones the forbidding counts, since a page can be shown later, but not unshown.
+/// The same for wishes about search: of equally specific ones the forbidding counts, since a page can be shown later,
+/// but not unshown.
 pub(super) fn sort_search_rules(rules: &mut Vec<Rule>) {
     rules.sort_by_key(|rule| Reverse((rule.pattern.num_octets(), rule.effect, rule.number)));
     rules.shrink_to_fit();
@@ -177,7 +181,8 @@ impl Reading<'_> {
         self.extension_row.name(agent);
     }
 
-    /// Names are compared whole and without regard to case; what follows a name or `*` after a blank is passed over, as Google does.
+    /// Names are compared whole and without regard to case; what follows a name or `*` after a blank is passed over, as
+    /// Google does.
     fn agent(&self, value: &str) -> Agent {
         let name = product_token(value);
         if !name.is_empty() && name.eq_ignore_ascii_case(self.token) {
@@ -189,7 +194,8 @@ impl Reading<'_> {
         }
     }
 
-    /// An extension before the first User-agent line is taken as said to all: RFC 9309 is silent, and waiting is the polite reading.
+    /// An extension before the first User-agent line is taken as said to all: RFC 9309 is silent, and waiting is the
+    /// polite reading.
     fn extension_row(&self) -> Row {
         if self.has_agent_line { self.extension_row } else { Row { names_any: true, ..Row::default() } }
     }

@@ -1,7 +1,7 @@
 //! One clean line, read by the `robotstxt` crate: which directive it is, and its value.
 //!
-//! The crate knows what webmasters mistype (`disalow`, a missing colon) the way Google reads it. It is handed one line at a time, so
-//! that a line it cannot take (it may panic) is the only one lost, and so that line numbers are ours.
+//! The crate knows what webmasters mistype (`disalow`, a missing colon) the way Google reads it. It is handed one line
+//! at a time, so that a line it cannot take (it may panic) is the only one lost, and so that line numbers are ours.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -186,5 +186,16 @@ mod tests {
         let path = "/".to_owned() + &"\u{e9}".repeat((super::super::lines::MAX_LINE_BYTES - 11) / 2);
         let Some(Disallow(value)) = read(&format!("Disallow: {path}")) else { panic!("not read as a rule") };
         assert_eq!(value.len(), 1 + (path.len() - 1) * 3);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_clean_line_makes_the_parser_panic(
+            line in "[%\u{ef}\u{bb}\u{bf}:# \ta-dA-F0-9*$\u{e9}\u{1f600}]{0,30}",
+            key in "(Disallow|Allow|x|)[: ]?",
+        ) {
+            let line = format!("{key}{line}");
+            proptest::prop_assert_ne!(read(line.trim()), Some(Unreadable));
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! The lines of a robots.txt, cleaned so that no byte sequence can hurt or mislead what reads them.
 //!
-//! Kept: the line's number in the original file, and its text trimmed. Cleaned: the byte order mark, NUL bytes, bytes that are not
-//! UTF-8 (each becomes its percent triplet, which is what it would be in a URL), overlong lines, everything past the cap.
+//! Kept: the line's number in the original file, and its text trimmed. Cleaned: the byte order mark, NUL bytes, bytes
+//! that are not UTF-8 (each becomes its percent triplet, which is what it would be in a URL), overlong lines,
+//! everything past the cap.
 //!
 //! Invariant: no text is longer than [`MAX_LINE_BYTES`], and all of them together no longer than [`MAX_TEXT_BYTES`].
 
@@ -11,11 +12,12 @@ use std::fmt::Write as _;
 /// How much of a robots.txt is read, in bytes after decoding; RFC 9309 §2.5 asks for at least 500 KiB.
 pub const MAX_ROBOTS_BYTES: usize = 500 * 1024;
 
-/// Longest line that is read whole; the rest of a longer one is ignored. Eight times what browsers take as a URL, as Google reads it.
+/// Longest line that is read whole; the rest of a longer one is ignored. Eight times what browsers take as a URL, as
+/// Google reads it.
 pub(super) const MAX_LINE_BYTES: usize = 2083 * 8 - 1;
 
-/// Bytes of cleaned text that are read of one file. A file that is UTF-8, as it must be (RFC 9309 §2.3), never comes near: cleaning
-/// makes text longer only where bytes are not UTF-8.
+/// Bytes of cleaned text that are read of one file. A file that is UTF-8, as it must be (RFC 9309 §2.3), never comes
+/// near: cleaning makes text longer only where bytes are not UTF-8.
 pub(super) const MAX_TEXT_BYTES: usize = MAX_ROBOTS_BYTES + 64 * 1024;
 
 /// Whether a line was UTF-8 before it was cleaned.
@@ -57,7 +59,8 @@ pub(super) fn each_line(bytes: &[u8], mut take: impl FnMut(SourceLine<'_>)) {
     }
 }
 
-/// The first [`MAX_ROBOTS_BYTES`], without a last line that the cut may have shortened: half an Allow line allows too much.
+/// The first [`MAX_ROBOTS_BYTES`], without a last line that the cut may have shortened: half an Allow line allows too
+/// much.
 fn cap(bytes: &[u8]) -> &[u8] {
     if bytes.len() < MAX_ROBOTS_BYTES {
         return bytes;
@@ -69,8 +72,8 @@ fn cap(bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// Takes a byte order mark off. A file that is UTF-16 breaks RFC 9309 §2.3, but its owner's wish is readable all the same; one that only
-/// claims to be (directives in UTF-16 cannot be without NUL bytes) is read as what it is.
+/// Takes a byte order mark off. A file that is UTF-16 breaks RFC 9309 §2.3, but its owner's wish is readable all the
+/// same; one that only claims to be (directives in UTF-16 cannot be without NUL bytes) is read as what it is.
 fn decode(bytes: &[u8]) -> Cow<'_, [u8]> {
     let (encoding, rest) = match bytes {
         [0xEF, 0xBB, 0xBF, rest @ ..] => return Cow::Borrowed(rest),

@@ -1,11 +1,12 @@
 //! A path pattern of an Allow or Disallow line, and the one form in which patterns and paths are compared.
 //!
-//! RFC 9309 §2.2.2 compares octets after percent-encoding is levelled; §2.2.3 gives `*` and a final `$` their meaning. The common form:
-//! triplets of unreserved characters decoded, every other triplet in upper case, every character that may not stand in a URL (and `*`
-//! and `$` taken literally) as its triplet. So a literal star can never be mistaken for a wildcard.
+//! RFC 9309 §2.2.2 compares octets after percent-encoding is levelled; §2.2.3 gives `*` and a final `$` their meaning.
+//! The common form: triplets of unreserved characters decoded, every other triplet in upper case, every character that
+//! may not stand in a URL (and `*` and `$` taken literally) as its triplet. So a literal star can never be mistaken for
+//! a wildcard.
 //!
-//! Invariant: a match takes a number of steps linear in path and pattern. Each literal piece is looked for behind the previous
-//! one and taken where it is found first; no choice is ever taken back.
+//! Invariant: a match takes a number of steps linear in path and pattern. Each literal piece is looked for behind the
+//! previous one and taken where it is found first; no choice is ever taken back.
 
 use memchr::memmem;
 
@@ -28,8 +29,8 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// Compiles the value of a line. Nothing for one that matches no path at all: paths begin with `/`, so a pattern must begin with that
-    /// or a `*`; an empty one is no pattern (RFC 9309 §2.2.2).
+    /// Compiles the value of a line. Nothing for one that matches no path at all: paths begin with `/`, so a pattern
+    /// must begin with that or a `*`; an empty one is no pattern (RFC 9309 §2.2.2).
     pub fn compile(value: &str) -> Option<Self> {
         if !value.starts_with(['/', '*']) {
             return None;

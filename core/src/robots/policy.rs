@@ -114,7 +114,8 @@ impl Rule {
 
 /// What one robots.txt lays upon one crawler: only the lines that bind it, most specific first.
 ///
-/// Stored as those lines themselves and compiled anew when read, so what is stored stays small whatever the patterns become.
+/// Stored as those lines themselves and compiled anew when read, so what is stored stays small whatever the patterns
+/// become.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "stored::StoredPolicy", try_from = "stored::StoredPolicy")]
 pub struct RobotsPolicy {
@@ -129,7 +130,8 @@ pub struct RobotsPolicy {
 }
 
 impl RobotsPolicy {
-    /// What a file says to the crawler with this product token; `*` stands for one that no group names. Any bytes will do.
+    /// What a file says to the crawler with this product token; `*` stands for one that no group names. Any bytes will
+    /// do.
     pub fn parse(bytes: &[u8], product_token: &str) -> Self {
         compile::compile(bytes, super::product_token(product_token))
     }
@@ -213,7 +215,8 @@ impl RobotsPolicy {
         &self.sitemaps
     }
 
-    /// The same as absolute http(s) URLs, relative ones resolved against where the file lies; what is no such URL is left out.
+    /// The same as absolute http(s) URLs, relative ones resolved against where the file lies; what is no such URL is
+    /// left out.
     pub fn sitemap_urls(&self, robots_url: &Url) -> Vec<Url> {
         let mut urls: Vec<Url> = Vec::new();
         for url in self.sitemaps.iter().filter_map(|raw| robots_url.join(raw).ok()) {
@@ -242,7 +245,8 @@ pub struct Explanation {
     pub line: Option<u32>,
     /// The text of that line.
     pub text: Option<String>,
-    /// The User-agent name of the group that decided, `*` for the one of all others; none where no group binds the crawler.
+    /// The User-agent name of the group that decided, `*` for the one of all others; none where no group binds the
+    /// crawler.
     pub group: Option<String>,
 }
 

@@ -1,7 +1,8 @@
 //! What an answer to `/robots.txt` means, how long its meaning is kept, and which copy counts while no answer comes.
 //!
-//! RFC 9309 §2.3.1 and §2.4, read the cautious way: where the standard leaves it open and permission is in doubt, nothing is fetched.
-//! The caller owns the fetching, the waits after a failed one (backoff, Retry-After), and whether another site's file may be asked for.
+//! RFC 9309 §2.3.1 and §2.4, read the cautious way: where the standard leaves it open and permission is in doubt,
+//! nothing is fetched. The caller owns the fetching, the waits after a failed one (backoff, Retry-After), and whether
+//! another site's file may be asked for.
 
 use std::time::Duration;
 
@@ -26,7 +27,8 @@ pub const MIN_COPY_TTL: Duration = Duration::from_secs(10 * 60);
 /// Once the file has been unreachable for this long, a copy older than [`MAX_COPY_TTL`] counts again.
 pub const OLD_COPY_AFTER: Duration = Duration::from_secs(12 * 60 * 60);
 
-/// It does so until the file has been unreachable for this long (RFC 9309 §2.3.1.4: "a reasonably long period, for example 30 days").
+/// It does so until the file has been unreachable for this long (the span that
+/// RFC 9309 §2.3.1.4 gives as its example).
 pub const OLD_COPY_UNTIL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The way of one robots fetch: where it began and every redirect target since.
@@ -101,8 +103,8 @@ pub enum RobotsReading {
     Unchanged,
     /// The file lies elsewhere on the same site: ask there.
     Hop(PageUrl),
-    /// The file is another site's own `/robots.txt`: to be asked for only as that site's own fetch, under its delay; who cannot have that
-    /// done takes it as unreachable.
+    /// The file is another site's own `/robots.txt`: to be asked for only as that site's own fetch, under its delay;
+    /// who cannot have that done takes it as unreachable.
     OtherSite(PageUrl),
     /// No usable answer: the site waits, then [`rules_in_force`] says what counts.
     Unreachable(UnreachableReason),
@@ -263,8 +265,8 @@ pub enum InForce<'a> {
     DisallowAll,
 }
 
-/// Which rules count, given the last good copy with when it was fetched (or confirmed), and since when the file has been unreachable, if
-/// the last attempt found it so.
+/// Which rules count, given the last good copy with when it was fetched (or confirmed), and since when the file has
+/// been unreachable, if the last attempt found it so.
 pub fn rules_in_force<'a>(
     copy: Option<(&'a RobotsPolicy, Timestamp)>,
     unreachable_since: Option<Timestamp>,

@@ -1,6 +1,7 @@
 //! How a policy is stored: its lines as the file gave them, with their numbers, and compiled anew when read.
 //!
-//! Invariant: any policy fits into a stored value ([`crate::codec::MAX_VALUE_BYTES`]), however hostile the file it came from.
+//! Invariant: any policy fits into a stored value ([`crate::codec::MAX_VALUE_BYTES`]), however hostile the file it came
+//! from.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -23,7 +24,8 @@ pub(super) struct StoredPolicy {
     group: RobotsGroup,
     crawl_delay: Option<Duration>,
     sitemaps: Vec<String>,
-    /// The lines that rule, in the order of the file: how many lines further on than the one before, a blank, the text, LF.
+    /// The lines that rule, in the order of the file: how many lines further on than the one before, a blank, the text,
+    /// LF.
     lines: String,
 }
 

@@ -150,7 +150,8 @@ fn a_crawl_delay_binds_the_agents_named_directly_above_it() {
 
 #[test]
 fn sitemaps_are_the_whole_files_and_resolve_against_it() {
-    let file = "Sitemap: /a.xml\nUser-agent: x\nSITEMAP: https://b.example/\u{e9}.xml#f\nSitemap: /a.xml\nsitemap:\nSitemap: ftp://c.example/\n";
+    let file = "Sitemap: /a.xml\nUser-agent: x\nSITEMAP: https://b.example/\u{e9}.xml#f\n\
+                Sitemap: /a.xml\nsitemap:\nSitemap: ftp://c.example/\n";
     let policy = parse(file);
     assert_eq!(policy.sitemaps(), ["/a.xml", "https://b.example/\u{e9}.xml", "ftp://c.example/"]);
     let urls = policy.sitemap_urls(&url::Url::parse("http://a.example/robots.txt").unwrap());
