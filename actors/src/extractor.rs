@@ -22,6 +22,7 @@ use crate::index::{ApplyChange, IndexActor, StorePage};
 use crate::permits::PagePermit;
 use crate::stats::NodeStats;
 use crate::storage::StoreChange;
+use crate::supervisor::DeathNotice;
 
 /// Longest work on one page; then what was read so far is stored as cut.
 pub const WORK_BUDGET: Duration = Duration::from_millis(200);
@@ -31,6 +32,7 @@ pub struct ExtractorActor {
     index: Addr<IndexActor>,
     product_token: Arc<str>,
     stats: Arc<NodeStats>,
+    _death_notice: DeathNotice,
 }
 
 /// Read this page.
@@ -75,8 +77,13 @@ pub struct PageExtracted {
 
 impl ExtractorActor {
     /// Sends records to `index`; reads directives for `product_token`.
-    pub fn new(index: Addr<IndexActor>, product_token: Arc<str>, stats: Arc<NodeStats>) -> Self {
-        Self { index, product_token, stats }
+    pub fn new(
+        index: Addr<IndexActor>,
+        product_token: Arc<str>,
+        stats: Arc<NodeStats>,
+        death_notice: DeathNotice,
+    ) -> Self {
+        Self { index, product_token, stats, _death_notice: death_notice }
     }
 
     fn read(&self, page: &ExtractPage) -> StoredPage {

@@ -23,7 +23,7 @@ pub const DETAILS_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Owns the ledger.
 pub struct LedgerActor {
-    store: Box<dyn LedgerStore + Send>,
+    store: Box<dyn LedgerStore>,
     book: LedgerBook,
     supervisor: Addr<NodeSupervisor>,
     waiting: Vec<(u64, oneshot::Sender<u64>)>,
@@ -61,7 +61,7 @@ struct SyncNow;
 
 impl LedgerActor {
     /// Over a ledger that was opened and folded into `book`.
-    pub fn new(store: Box<dyn LedgerStore + Send>, book: LedgerBook, supervisor: Addr<NodeSupervisor>) -> Self {
+    pub fn new(store: Box<dyn LedgerStore>, book: LedgerBook, supervisor: Addr<NodeSupervisor>) -> Self {
         Self { store, book, supervisor, waiting: Vec::new(), failed: false }
     }
 

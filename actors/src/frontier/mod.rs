@@ -299,7 +299,6 @@ impl Handler<SitesLoaded> for FrontierActor {
     fn handle(&mut self, SitesLoaded { sites, next_due }: SitesLoaded, ctx: &mut Self::Context) {
         self.is_loading = false;
         self.next_due = next_due;
-        let num_loaded = sites.len();
         for loaded in sites {
             let site = &loaded.row.site;
             let is_mine = self.placement.is_mine(key::partition(site));
@@ -308,10 +307,16 @@ impl Handler<SitesLoaded> for FrontierActor {
                 self.start_host(loaded, ctx);
             }
         }
-        if self.look_again || num_loaded >= LOAD_BATCH {
+        let has_room = self.live.len() < self.settings.max_live_sites;
+        match next_due {
+            Some(due) if due > self.clock.now() => self.wake_at(due, ctx),
+            Some(_) if has_room => self.look_for_due(ctx),
+            // Looked for again when a live site retires.
+            Some(_) => self.look_again = true,
+            None => {}
+        }
+        if self.look_again && has_room {
             self.look_for_due(ctx);
-        } else if let Some(due) = self.next_due {
-            self.wake_at(due, ctx);
         }
         self.answer_waiters();
     }

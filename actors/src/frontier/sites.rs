@@ -1,5 +1,7 @@
 //! Sites between store and host actor: loading those that are due, admitting seeds, pausing and resuming, looking at one.
 
+use std::collections::BTreeMap;
+
 use actix::prelude::*;
 use lohisoftbot_core::page_choice::PageQueue;
 use lohisoftbot_core::politeness::{HostState, OriginRobots, Seed};
@@ -7,13 +9,14 @@ use lohisoftbot_core::record::PageRecord;
 use lohisoftbot_core::site::Site;
 use lohisoftbot_core::site_row::{SiteRow, SiteStanding};
 use lohisoftbot_core::time::Timestamp;
-use std::collections::BTreeMap;
 
 use super::{FrontierActor, LoadedSite, SitesLoaded};
 use crate::host::{DescribeState, StopHost};
 use crate::index::{ApplyChange, IndexActor, ReadStore};
 use crate::ledger::{AccountOf, LedgerActor};
 use crate::storage::StoreChange;
+
+const END_OF_TIME: Timestamp = Timestamp::from_millis(u64::MAX);
 
 /// Seeds to crawl from.
 #[derive(Debug, Message)]
@@ -69,16 +72,18 @@ pub(super) async fn load_due(
 ) -> Option<SitesLoaded> {
     let read = ReadStore::as_applied(move |store| {
         let mut sites = Vec::new();
-        for due in store.due_until(now, limit)? {
-            if known_live.contains(&due.site) {
-                continue;
-            }
+        // One more than wanted, however late it is due: it tells when to look again.
+        let coming = store.due_until(END_OF_TIME, limit + 1)?;
+        let (due, later): (Vec<_>, Vec<_>) = coming.into_iter().partition(|due| due.due_at <= now);
+        let next_due = if due.len() > limit { Some(now) } else { later.first().map(|due| due.due_at) };
+        for due in due.into_iter().take(limit).filter(|due| !known_live.contains(&due.site)) {
             if let Some(row) = store.site(&due.site)? {
-                sites.push(LoadedSite { queue: store.frontier(&due.site)?, robots: store.robots(&due.site)?, row });
+                let queue = store.frontier(&due.site)?.into();
+                let robots = store.robots(&due.site)?.iter().filter_map(OriginRobots::from_stored).collect();
+                sites.push(LoadedSite { row, queue, robots });
             }
         }
-        // The first that is due later; those that are due now were loaded, or had no room and are looked for again.
-        Ok((sites, store.first_due_after(now)?.map(|due| due.due_at)))
+        Ok((sites, next_due))
     });
     let (mut sites, next_due) = index.send(read).await.ok()?.ok()?;
     for loaded in &mut sites {
@@ -208,8 +213,9 @@ impl Handler<ViewSite> for FrontierActor {
             let wanted = site.clone();
             let read = ReadStore::flushed(move |store| {
                 let Some(row) = store.site(&wanted)? else { return Ok(None) };
-                let (queue, robots, pages) = (store.frontier(&wanted)?, store.robots(&wanted)?, store.pages_of(&wanted)?);
-                Ok(Some(SiteView { row, queue: queue.indexed(), robots, pages }))
+                let queue = store.frontier(&wanted)?.into();
+                let robots = store.robots(&wanted)?.iter().filter_map(OriginRobots::from_stored).collect();
+                Ok(Some(SiteView { row, queue, robots, pages: store.pages_of(&wanted)? }))
             });
             let mut view = index.send(read).await.ok()?.ok()??;
             if let Some((account, _)) = ledger.send(AccountOf(site)).await.ok()? {

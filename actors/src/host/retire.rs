@@ -9,7 +9,7 @@ use actix::prelude::*;
 use futures_util::future::{Either, ready};
 use lohisoftbot_core::exclusion::Exclusions;
 use lohisoftbot_core::ledger::{FinishReason, SiteAccount, TicketNumber, WaitReason};
-use lohisoftbot_core::politeness::Arrival;
+use lohisoftbot_core::politeness::{Arrival, OriginRobots};
 use lohisoftbot_core::site_row::{SiteRow, SiteStanding};
 use lohisoftbot_core::time::Timestamp;
 use tokio::sync::oneshot;
@@ -102,9 +102,9 @@ impl HostActor {
             num_pages: 0,
             last_cycle_finished_at: self.parts.last_cycle_finished_at,
         };
-        let robots = self.robots_changed.then(|| self.state.robots().to_vec());
-        self.robots_changed = false;
-        StoreChange::SaveSite { row: Box::new(row), frontier: Some(self.state.queue().clone()), robots }
+        let stored_robots = || self.state.robots().iter().filter_map(OriginRobots::to_stored).collect();
+        let robots = std::mem::take(&mut self.robots_changed).then(stored_robots);
+        StoreChange::SaveSite { row: Box::new(row), frontier: Some(self.state.queue().to_stored()), robots }
     }
 
     /// The ticket was recorded but its request did not leave, or was broken off.

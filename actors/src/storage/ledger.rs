@@ -8,7 +8,7 @@ use lohisoftbot_core::site::Site;
 use lohisoftbot_core::time::Timestamp;
 
 /// Writes the ledger. Owned by one actor; entries are durable when [`LedgerStore::sync`] has returned, and not before.
-pub trait LedgerStore {
+pub trait LedgerStore: Send {
     /// Takes entries in, in order and without gaps. They lie in memory until the next [`LedgerStore::sync`].
     fn append(&mut self, entries: &[LedgerEntry]) -> Result<(), LedgerError>;
 
@@ -121,7 +121,7 @@ impl EntryKind {
     pub fn of(event: &LedgerEvent) -> Self {
         match event {
             LedgerEvent::Site { event, .. } => match event {
-                SiteEvent::CycleOpened { .. } | SiteEvent::CycleClosed { .. } => Self::Cycle,
+                SiteEvent::CycleOpened { .. } | SiteEvent::CycleClosed { .. } | SiteEvent::CycleResumed => Self::Cycle,
                 SiteEvent::Ticket { .. } => Self::Ticket,
                 SiteEvent::Outcome { .. } => Self::Outcome,
                 SiteEvent::Wait { .. } | SiteEvent::Forgiven { .. } => Self::Wait,

@@ -146,7 +146,7 @@ impl Maps {
         self.sites.retain(|site, _| !domain.covers_site(site));
         counts.num_sites = (before - self.sites.len()) as u64;
         for row in self.sites.values_mut() {
-            row.seeds.retain(|url| !domain.covers_host(url.host()));
+            row.seeds.retain(|seed| !domain.covers_host(seed.url.host()));
         }
         counts
     }
@@ -161,7 +161,7 @@ impl Maps {
         if let Some((domain, _)) = self.exclusions.covering(site.as_str()) {
             return Applied::RefusedExcluded { domain: domain.clone() };
         }
-        row.seeds.retain(|url| !self.exclusions.covers_host(url.host()));
+        row.seeds.retain(|seed| !self.exclusions.covers_host(seed.url.host()));
         self.sites.insert(site.clone(), row);
         self.recount(&site);
         if let Some(mut frontier) = frontier {

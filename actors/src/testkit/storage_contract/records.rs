@@ -6,7 +6,7 @@ use lohisoftbot_core::record::{PageRecord, StoredLink};
 use lohisoftbot_core::site_row::{MAX_PAGES_PER_SITE, RobotsCopy, SiteFrontier, SiteRow, SiteStanding};
 use lohisoftbot_core::time::Timestamp;
 
-use super::samples::{exclusion, frontier, page, robots_copy, row, site, stored_link, url};
+use super::samples::{exclusion, frontier, page, robots_copy, row, seed, site, stored_link, url};
 use crate::storage::{
     Applied, CycleCounts, ExclusionCounts, MAX_INLINK_ROW_BYTES, RecordStore, SaveCounts, StoreChange,
 };
@@ -242,7 +242,7 @@ fn an_excluded_domain_leaves_nothing(store: &mut impl RecordStore) {
 
 fn a_part_of_a_site_can_be_excluded(store: &mut impl RecordStore) {
     let mut both = row("a.example", SiteStanding::Due, 0);
-    both.seeds.push(url("http://blog.a.example/"));
+    both.seeds.push(seed("http://blog.a.example/"));
     let queue = frontier(&["http://a.example/q", "http://blog.a.example/q", "http://x.blog.a.example/q"]);
     let copies = vec![robots_copy("http://a.example/", 5), robots_copy("http://blog.a.example/", 5)];
     save_row(store, both, Some(queue), Some(copies.clone()));
@@ -259,7 +259,7 @@ fn a_part_of_a_site_can_be_excluded(store: &mut impl RecordStore) {
     assert_eq!(exclude(store, "blog.a.example"), wanted);
     let here = site("a.example");
     let kept = store.site(&here).expect("reads").expect("the site stays");
-    assert_eq!((kept.seeds, kept.num_pages), (vec![url("http://a.example/")], 1));
+    assert_eq!((kept.seeds, kept.num_pages), (vec![seed("http://a.example/")], 1));
     assert_eq!(store.frontier(&here).expect("reads"), frontier(&["http://a.example/q"]));
     assert_eq!(store.robots(&here).expect("reads"), copies[..1]);
     assert_eq!(store.page(&url("http://a.example/")).expect("reads").expect("stays").canonical, None);

@@ -5,13 +5,20 @@ use lohisoftbot_core::extract::Heading;
 use lohisoftbot_core::ledger::{LedgerEntry, LedgerEvent, RequestKind, RobotsGround, SiteEvent};
 use lohisoftbot_core::record::{PageRecord, StoredLink};
 use lohisoftbot_core::site::Site;
-use lohisoftbot_core::site_row::{EntryStanding, FrontierEntry, RobotsCopy, SiteFrontier, SiteRow, SiteStanding};
+use lohisoftbot_core::page_choice::{EntryStanding, FrontierEntry};
+use lohisoftbot_core::politeness::{Seed, SeedScheme};
+use lohisoftbot_core::site_row::{RobotsCopy, SiteFrontier, SiteRow, SiteStanding};
 use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
 
 /// A page URL; panics on a text that is none.
 pub fn url(text: &str) -> PageUrl {
     PageUrl::parse(text, None).expect("the test writes a crawlable URL")
+}
+
+/// A seed with its scheme written.
+pub fn seed(text: &str) -> Seed {
+    Seed { url: url(text), scheme: SeedScheme::Written }
 }
 
 /// The site of a host.
@@ -47,7 +54,7 @@ pub fn stored_link(target: &str, text: &str) -> StoredLink {
 
 /// A site row with a standing and a due time in seconds.
 pub fn row(host: &str, standing: SiteStanding, due_secs: u64) -> SiteRow {
-    let mut row = SiteRow::new(site(host), vec![url(&format!("http://{host}/"))], Timestamp::from_secs(1));
+    let mut row = SiteRow::new(site(host), vec![seed(&format!("http://{host}/"))], Timestamp::from_secs(1));
     row.standing = standing;
     row.due_at = Timestamp::from_secs(due_secs);
     row
@@ -59,7 +66,8 @@ pub fn frontier(addresses: &[&str]) -> SiteFrontier {
         url: url(address),
         depth: 1,
         num_inlinks: 2,
-        tries: 0,
+        num_tries: 0,
+        num_hops: 0,
         standing: EntryStanding::Queued,
     };
     SiteFrontier { entries: addresses.iter().map(entry).collect() }
