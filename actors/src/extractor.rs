@@ -12,7 +12,7 @@ use bytes::Bytes;
 use lohisoftbot_core::extract::{FetchedPage, extract};
 use lohisoftbot_core::ledger::TicketNumber;
 use lohisoftbot_core::politeness::StoredAs;
-use lohisoftbot_core::record::StoredPage;
+use lohisoftbot_core::record::{PageRecord, StoredLink, StoredPage};
 use lohisoftbot_core::response::ResponseHead;
 use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
@@ -86,7 +86,7 @@ impl ExtractorActor {
         Self { index, product_token, stats, _death_notice: death_notice }
     }
 
-    fn read(&self, page: &ExtractPage) -> StoredPage {
+    fn read(&self, page: &ExtractPage) -> ReadPage {
         fail_point(&page.body);
         let deadline = Instant::now() + WORK_BUDGET;
         let mut may_go_on = || Instant::now() < deadline;
@@ -98,8 +98,17 @@ impl ExtractorActor {
             product_token: &self.product_token,
         };
         let extracted = extract(fetched, &mut may_go_on);
-        StoredPage::of_extracted(&extracted, &page.url, &page.head, page.cycle, page.fetched_at)
+        let StoredPage { record, links, .. } =
+            PageRecord::of_extracted(&extracted, &page.url, &page.head, page.cycle, page.fetched_at);
+        let may_be_stored = extracted.directives.allows_storing(page.fetched_at);
+        ReadPage { record: may_be_stored.then(|| Box::new(record)), links }
     }
+}
+
+/// What was read off a page; no record where it must not be stored.
+struct ReadPage {
+    record: Option<Box<PageRecord>>,
+    links: Vec<StoredLink>,
 }
 
 impl Actor for ExtractorActor {
@@ -111,7 +120,7 @@ impl Handler<ExtractPage> for ExtractorActor {
 
     fn handle(&mut self, page: ExtractPage, _: &mut Self::Context) {
         let read = catch_unwind(AssertUnwindSafe(|| self.read(&page)));
-        let ExtractPage { ticket, url, fetched_at, permit, reply_to, body, .. } = page;
+        let ExtractPage { ticket, url, permit, reply_to, body, .. } = page;
         drop(body);
         let (stored, links) = match read {
             Err(_) => {
@@ -119,18 +128,22 @@ impl Handler<ExtractPage> for ExtractorActor {
                 tracing::warn!(%url, "the page made its extraction fail; nothing of it is kept");
                 (StoredAs::ExtractionFailed, Vec::new())
             }
-            Ok(page) if !page.directives.allows_storing(fetched_at) => {
+            Ok(ReadPage { record: None, links }) => {
                 self.index.do_send(ApplyChange(StoreChange::RemovePage { url }));
-                (StoredAs::Noindex, page.followable)
+                (StoredAs::Noindex, followable(&links))
             }
-            Ok(page) => {
-                self.index.do_send(StorePage { record: Box::new(page.record), links: page.links, permit });
-                (StoredAs::Record, page.followable)
+            Ok(ReadPage { record: Some(record), links }) => {
+                let may_be_followed = followable(&links);
+                self.index.do_send(StorePage { record, links, permit });
+                (StoredAs::Record, may_be_followed)
             }
         };
-        let links = links.into_iter().map(FollowableLink).collect();
         reply_to.do_send(PageExtracted { ticket, stored, links });
     }
+}
+
+fn followable(links: &[StoredLink]) -> Vec<FollowableLink> {
+    links.iter().filter(|link| !link.nofollow).map(|link| FollowableLink(link.target.clone())).collect()
 }
 
 /// Lets a test make extraction panic by the page's own bytes.

@@ -16,6 +16,7 @@ use actix::prelude::*;
 use lohisoftbot_core::ledger::{LedgerEvent, RequestKind, SiteAccount, TicketNumber};
 use lohisoftbot_core::outcome::{self, Answer, ResolveFailure};
 use lohisoftbot_core::politeness::{Arrival, FoundUrl, HostAction, HostState, PageEnd, RequestIntent, RobotsEnd, Seed, Ticket};
+use lohisoftbot_core::robots::status::BodyEnd;
 use lohisoftbot_core::site_row::SiteStanding;
 use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
@@ -30,7 +31,7 @@ use crate::permits::PagePermit;
 use crate::ports::{AddressSlot, FetchOrder, FetchReport, VettedAddress};
 use crate::storage::StoreChange;
 
-pub use parts::{HostAddresses, HostParts, HostPorts, SiteIdentity};
+pub use parts::{ExtractorPool, HostAddresses, HostParts, HostPorts, SiteIdentity};
 pub use retire::{ExclusionsChanged, StopHost};
 
 /// One live site.
@@ -255,7 +256,11 @@ impl HostActor {
     fn on_robots_report(&mut self, ticket: &Ticket, report: &FetchReport) {
         let arrival = self.arrival(report);
         let end = match &report.result {
-            Ok(response) => RobotsEnd::Answered { head: &response.head, body: &response.body, cut: response.cut },
+            Ok(response) => RobotsEnd::Answered {
+                head: &response.head,
+                body: &response.body,
+                body_end: if response.cut { BodyEnd::Cut } else { BodyEnd::Whole },
+            },
             Err(failure) => RobotsEnd::Failed(*failure),
         };
         self.state.on_robots(ticket.number, end, arrival);
@@ -298,7 +303,7 @@ impl HostActor {
 
     fn note_answer(&mut self, answer: &Answer, url: &PageUrl) {
         match answer {
-            Answer::Barrier(_) => self.ports.stats.num_barriers.add_one(),
+            Answer::Barrier { .. } => self.ports.stats.num_barriers.add_one(),
             Answer::Gone => self.apply(StoreChange::RemovePage { url: url.clone() }),
             Answer::Redirect { target: outcome::RedirectTarget::To(target), .. } if target.site() != *self.state.site() => {
                 self.frontier.do_send(LinksFound(vec![target.clone()]));
