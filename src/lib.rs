@@ -1,1 +1,3 @@
+//! The node: binaries, wiring and adapters around the actors and the rules.
 
+pub mod config_file;
