@@ -1,3 +1,5 @@
 //! The node: binaries, wiring and adapters around the actors and the rules.
 
 pub mod config_file;
+pub mod control;
+pub mod seeds_file;

@@ -27,6 +27,7 @@ pub mod politeness;
 pub mod record;
 pub mod response;
 pub mod robots;
+pub mod seed;
 pub mod site;
 pub mod time;
 pub mod url;
