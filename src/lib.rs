@@ -2,4 +2,6 @@
 
 pub mod config_file;
 pub mod control;
+pub mod ctl;
 pub mod seeds_file;
+pub mod telemetry;
