@@ -9,7 +9,8 @@ use lohisoftbot_core::url::PageUrl;
 
 /// A polite web crawler that keeps metadata only.
 ///
-/// Without a subcommand it runs the node. Exit code 0: done; 1: the answer is no; 2: it could not begin, or the command line is wrong.
+/// Without a subcommand it runs the node. Exit code 0: done; 1: the answer is no; 2: it could not begin, or the command
+/// line is wrong.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "lohisoftbot", version, about, args_conflicts_with_subcommands = true)]
 pub struct Cli {

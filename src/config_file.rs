@@ -1,8 +1,9 @@
 //! Reads `config.toml` and the environment into a checked [`Config`].
 //!
-//! Each fault becomes one line that names the place, the key, what is wrong and what to write; all faults are named at once. An
-//! unknown key is refused, because a setting that was misspelt would otherwise be a promise that is silently not kept. The
-//! environment overrides the file: `LOHISOFTBOT_BUDGET__PAGE_REQUESTS=10` stands for `page_requests = 10` in `[budget]`.
+//! Each fault becomes one line that names the place, the key, what is wrong and what to write; all faults are named at
+//! once. An unknown key is refused, because a setting that was misspelt would otherwise be a promise that is silently
+//! not kept. The environment overrides the file: `LOHISOFTBOT_BUDGET__PAGE_REQUESTS=10` stands for `page_requests = 10`
+//! in `[budget]`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -176,7 +177,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes one key, if it is known and its value is of its kind. Read alone, so that each fault is found, not only the first.
+    /// Takes one key, if it is known and its value is of its kind. Read alone, so that each fault is found, not only
+    /// the first.
     fn take(&mut self, section: &str, key: &str, value: Value, source: ValueSource) {
         let path = format!("{section}.{key}");
         let Some(default) = self.known.get(section).and_then(|keys| keys.get(key)) else {

@@ -1,7 +1,8 @@
 //! Reads a file of seeds: one URL or host a line.
 //!
-//! `#` begins a comment, at the start of a line or after white space (inside a URL it begins a fragment). Empty lines, a byte order
-//! mark and any line end are taken as they come. A bad line costs nothing but itself: it is named by its number and skipped.
+//! `#` begins a comment, at the start of a line or after white space (inside a URL it begins a fragment). Empty lines,
+//! a byte order mark and any line end are taken as they come. A bad line costs nothing but itself: it is named by its
+//! number and skipped.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,8 @@
 //! What the node says about itself: log lines on standard error, and nothing about pages.
 //!
-//! A panic's message can quote the page that caused it, and a core dump holds pages whole. So the panic hook prints the place alone,
-//! and the process leaves no core (P6). A log is for whoever runs the node; it never holds a body, a cookie or a credential.
+//! A panic's message can quote the page that caused it, and a core dump holds pages whole. So the panic hook prints the
+//! place alone, and the process leaves no core (P6). A log is for whoever runs the node; it never holds a body, a
+//! cookie or a credential.
 
 use std::io::{IsTerminal, Write};
 use std::panic::PanicHookInfo;
@@ -38,8 +39,8 @@ where
     set.map_err(|error| TelemetryError::AlreadySet(error.into()))
 }
 
-/// No core file, and none to a handler that the system pipes dumps to: that one ignores the limit (core(5)), so the process is marked
-/// as not dumpable as well.
+/// No core file, and none to a handler that the system pipes dumps to: that one ignores the limit (core(5)), so the
+/// process is marked as not dumpable as well.
 pub fn forbid_core_dumps() -> std::io::Result<()> {
     rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
@@ -72,7 +73,8 @@ where
     }
 }
 
-/// The level holds for the node's own lines. Libraries speak from `warn` on at most: at `debug`, they would quote what they parse.
+/// The level holds for the node's own lines. Libraries speak from `warn` on at most: at `debug`, they would quote what
+/// they parse.
 fn filter(level: LogLevel) -> EnvFilter {
     EnvFilter::new(match level {
         LogLevel::Off => "off",
@@ -145,7 +147,8 @@ mod tests {
         }
     }
 
-    /// The hook is one for the whole process, so that it and the limit are watched in a process of their own: this test, run again.
+    /// The hook is one for the whole process, so that it and the limit are watched in a process of their own: this
+    /// test, run again.
     #[test]
     fn panic_prints_its_place_alone_and_leaves_no_core() {
         const CHILD: &str = "TELEMETRY_TEST_CHILD";

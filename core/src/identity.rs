@@ -1,7 +1,8 @@
 //! Who the bot is to a site: its User-Agent, the address its requests leave from, and whether it may crawl at all.
 //!
-//! A site always sees the same User-Agent, whichever of the two forms the roll-out gave it, and one source address throughout a
-//! cycle: an operator who looks at a log sees one visitor. Nothing here knows what addresses the machine has; the caller says.
+//! A site always sees the same User-Agent, whichever of the two forms the roll-out gave it, and one source address
+//! throughout a cycle: an operator who looks at a log sees one visitor. Nothing here knows what addresses the machine
+//! has; the caller says.
 
 use std::net::Ipv4Addr;
 
@@ -74,7 +75,8 @@ impl Identity {
 pub struct SourceAddresses(Vec<Ipv4Addr>);
 
 impl SourceAddresses {
-    /// Those of the configuration, or the published ones where it names none; only what the machine holds can be sent from.
+    /// Those of the configuration, or the published ones where it names none; only what the machine holds can be sent
+    /// from.
     pub fn new(config: &Config, holds_address: impl Fn(Ipv4Addr) -> bool) -> Self {
         Self(wanted_sources(config).into_iter().filter(|address| holds_address(*address)).collect())
     }
@@ -152,7 +154,8 @@ impl IdentityStanding {
             return Self::NothingPublished;
         }
         let lacking: Vec<_> = wanted_sources(config).into_iter().filter(|address| !holds_address(*address)).collect();
-        // A source that is not published cannot stand for the identity, even though an opened range lets tests send from it.
+        // A source that is not published cannot stand for the identity, even though an opened range lets tests send
+        // from it.
         let unpublished = |address: &Ipv4Addr| !config.identity.addresses.contains_key(address);
         if !lacking.is_empty() {
             Self::Lacks(lacking)
@@ -163,8 +166,8 @@ impl IdentityStanding {
         }
     }
 
-    /// Whether an address may be crawled: any that is not public (loopback and opened ranges are vetted elsewhere), and a public
-    /// one only by a node that can stand for its identity.
+    /// Whether an address may be crawled: any that is not public (loopback and opened ranges are vetted elsewhere), and
+    /// a public one only by a node that can stand for its identity.
     pub fn may_crawl(&self, address: Ipv4Addr) -> Result<(), IdentityRefusal> {
         if is_public(address) { self.may_crawl_public() } else { Ok(()) }
     }
@@ -270,7 +273,8 @@ mod tests {
         assert_eq!(SourceAddresses::new(&Config::default(), |_| true).as_slice(), [SHIPPED]);
     }
 
-    /// Changes the shipped configuration; the machine holds 79.139.58.98 or nothing; wants public crawling allowed or refused.
+    /// Changes the shipped configuration; the machine holds 79.139.58.98 or nothing; wants public crawling allowed or
+    /// refused.
     #[track_caller]
     fn check_standing(change: impl FnOnce(&mut Config), held: &[Ipv4Addr], wanted: Result<(), &[&str]>) {
         let mut config = Config::default();

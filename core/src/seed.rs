@@ -1,6 +1,7 @@
 //! Seeds: where the operator says that a crawl begins, as a URL or as a bare host.
 //!
-//! A seed without a scheme is taken as https, and remembers that nobody said so: if nothing answers there, http may be tried.
+//! A seed without a scheme is taken as https, and remembers that nobody said so: if nothing answers there, http may be
+//! tried.
 
 use serde::{Deserialize, Serialize};
 
@@ -44,13 +45,15 @@ pub enum SeedRefusal {
 }
 
 impl Seed {
-    /// Reads `https://example.com/start`, `example.com/start`, `example.com:8080` or `example.com`; white space around it is dropped.
+    /// Reads `https://example.com/start`, `example.com/start`, `example.com:8080` or `example.com`; white space around
+    /// it is dropped.
     pub fn parse(text: &str) -> Result<Self, SeedRefusal> {
         let text = text.trim();
         if text.is_empty() {
             return Err(SeedRefusal::Empty);
         }
-        // The URL parser would drop tabs and line ends and encode spaces; here they mean that something else was written.
+        // The URL parser would drop tabs and line ends and encode spaces; here they mean that something else was
+        // written.
         if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
             return Err(SeedRefusal::NotOneWord);
         }
@@ -66,7 +69,8 @@ impl Seed {
         Ok(Self { url: PageUrl::parse(&guessed, None)?, scheme: SeedScheme::Guessed })
     }
 
-    /// The same place over http, to be tried where nothing answered; none where the scheme was written. A port that was written stays.
+    /// The same place over http, to be tried where nothing answered; none where the scheme was written. A port that was
+    /// written stays.
     pub fn http_fallback(&self) -> Option<PageUrl> {
         match self.scheme {
             SeedScheme::Written => None,

@@ -14,14 +14,6 @@ const DAY: Duration = Duration::from_secs(86_400);
 const PLACEHOLDER_SUFFIXES: [&str; 8] =
     ["example", "test", "invalid", "localhost", "local", "example.com", "example.net", "example.org"];
 
-/// What is kept of the usual values where a shorter one would be less polite, with the bound below which it is a warning.
-const SHORTENED_BELOW: [(&str, fn(&Config) -> Duration, Duration); 4] = [
-    ("politeness.min_delay", |config| config.politeness.min_delay, Duration::from_secs(1)),
-    ("backoff.first", |config| config.backoff.first, Duration::from_secs(10)),
-    ("robots.min_cache_ttl", |config| config.robots.min_cache_ttl, Duration::from_secs(600)),
-    ("recrawl.interval", |config| config.recrawl.interval, DAY.saturating_mul(7)),
-];
-
 /// All that is to say, in the order of the sections.
 pub fn findings(config: &Config, machine: &dyn Machine) -> Vec<Finding> {
     let mut found = Found(Vec::new());
@@ -98,7 +90,10 @@ fn addresses(config: &Config, machine: &dyn Machine, found: &mut Found) {
             found.add(
                 Gravity::Problem,
                 "identity.addresses",
-                format!("{address} ({host}) is no public address, so no site can see it: publish the address that requests leave from"),
+                format!(
+                    "{address} ({host}) is no public address, so no site can see it: publish the one that requests \
+                     leave from"
+                ),
             );
         }
     }
@@ -107,10 +102,15 @@ fn addresses(config: &Config, machine: &dyn Machine, found: &mut Found) {
         (IdentityStanding::NotEnforced, _) => found.add(
             Gravity::Warning,
             "identity.enforce",
-            "is false: requests may leave from addresses that are not published, and nobody can check a visit by its address",
+            "is false: requests may leave from addresses that are not published, and nobody can check a visit by its \
+             address",
         ),
         (_, Ok(())) => {
-            found.add(Gravity::Good, "identity.addresses", "this machine holds the addresses that its requests are to leave from");
+            found.add(
+                Gravity::Good,
+                "identity.addresses",
+                "this machine holds the addresses that requests are to leave from",
+            );
         }
         (_, Err(refusal)) => found.add(Gravity::Problem, "identity.addresses", refusal.to_string()),
     }
@@ -159,18 +159,17 @@ fn network(config: &Config, machine: &dyn Machine, found: &mut Found) {
 }
 
 fn pace(config: &Config, found: &mut Found) {
-    for (key, value, bound) in SHORTENED_BELOW {
-        let value = value(config);
+    // Tests and the demo shorten these; a public site deserves at least the bound.
+    for (key, value, bound) in [
+        ("politeness.min_delay", config.politeness.min_delay, Duration::from_secs(1)),
+        ("backoff.first", config.backoff.first, Duration::from_secs(10)),
+        ("robots.min_cache_ttl", config.robots.min_cache_ttl, Duration::from_secs(600)),
+        ("recrawl.interval", config.recrawl.interval, DAY.saturating_mul(7)),
+    ] {
         if value < bound {
-            found.add(
-                Gravity::Warning,
-                key,
-                format!(
-                    "is {}, which is for tests: write at least {} before public sites are crawled",
-                    show_span(value),
-                    show_span(bound)
-                ),
-            );
+            let (is, least) = (show_span(value), show_span(bound));
+            let text = format!("is {is}, which is for tests: write at least {least} before public sites are crawled");
+            found.add(Gravity::Warning, key, text);
         }
     }
     if config.recrawl.interval > DAY.saturating_mul(90) {

@@ -1,7 +1,7 @@
 //! `lohisoftbot check`: the configuration and the identity, explained, before anything is crawled.
 //!
-//! Sends nothing and changes nothing. Each finding is one line with what to do about it. Exit code 0: nothing stands in the way; 1: a
-//! problem does; 2: the configuration cannot be read.
+//! Sends nothing and changes nothing. Each finding is one line with what to do about it. Exit code 0: nothing stands in
+//! the way; 1: a problem does; 2: the configuration cannot be read.
 
 use std::fmt;
 use std::io::Write;

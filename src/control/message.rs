@@ -1,8 +1,8 @@
 //! Requests and answers as they stand on the wire, one JSON object a line.
 //!
-//! `{"v":1,"id":1,"command":"exclude","domain":"example.com","reason":"..."}` is answered by `{"v":1,"id":1,"ok":true,"result":{..}}`
-//! or `{"v":1,"id":1,"ok":false,"error":{"code":"..","message":".."}}`. The id is the caller's and comes back as it was; a line
-//! that has none to read is answered with null.
+//! `{"v":1,"id":1,"command":"exclude","domain":"example.com","reason":"..."}` is answered by
+//! `{"v":1,"id":1,"ok":true,"result":{..}}` or `{"v":1,"id":1,"ok":false,"error":{"code":"..","message":".."}}`. The id
+//! is the caller's and comes back as it was; a line that has none to read is answered with null.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

@@ -1,8 +1,8 @@
 //! Takes connections and carries commands to the node.
 //!
-//! A connection is served one request at a time, in order. A peer that says nothing, reads nothing or never ends its line is let go;
-//! more than [`MAX_CONNECTIONS`] are told that the node is busy. Commands themselves have no time-out: an exclusion answers when it is
-//! done.
+//! A connection is served one request at a time, in order. A peer that says nothing, reads nothing or never ends its
+//! line is let go; more than [`MAX_CONNECTIONS`] are told that the node is busy. Commands themselves have no time-out:
+//! an exclusion answers when it is done.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -1,8 +1,8 @@
 //! The socket file: who has it, and that nobody else can open it.
 //!
-//! A lock file beside the socket tells a live node from a dead one: the kernel drops the lock with its process, whatever killed it.
-//! Whoever holds the lock may replace the socket that a dead node left behind. The socket gets mode 0600 before it listens, so there
-//! is no moment in which another user could connect.
+//! A lock file beside the socket tells a live node from a dead one: the kernel drops the lock with its process,
+//! whatever killed it. Whoever holds the lock may replace the socket that a dead node left behind. The socket gets mode
+//! 0600 before it listens, so there is no moment in which another user could connect.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -43,7 +43,8 @@ pub enum SocketError {
     },
 }
 
-/// A listening control socket. Dropping it takes the file away; the lock file stays, since removing one safely is impossible.
+/// A listening control socket. Dropping it takes the file away; the lock file stays, since removing one safely is
+/// impossible.
 #[derive(Debug)]
 pub struct ControlSocket {
     listener: UnixListener,

@@ -1,7 +1,7 @@
 //! `lohisoftbot-ctl`: asks a running node, and shows what it says.
 //!
-//! What was typed (`args`), what is asked (here) and how an answer looks (`table`) are apart. Exit code 0: done; 1: the node said no;
-//! 2: it could not be asked.
+//! What was typed (`args`), what is asked (here) and how an answer looks (`table`) are apart. Exit code 0: done; 1: the
+//! node said no; 2: it could not be asked.
 
 mod args;
 mod table;

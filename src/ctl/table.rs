@@ -1,8 +1,8 @@
 //! Shows any answer of the node to a person.
 //!
-//! An object is shown as names and values, a list of objects as a table with a column for each field, in the order in which the node
-//! wrote them; so a field that a later version adds is shown without a change here. Answers quote the web (URLs, robots.txt lines), so
-//! nothing that could command a terminal is let through.
+//! An object is shown as names and values, a list of objects as a table with a column for each field, in the order in
+//! which the node wrote them; so a field that a later version adds is shown without a change here. Answers quote the
+//! web (URLs, robots.txt lines), so nothing that could command a terminal is let through.
 
 use comfy_table::{ContentArrangement, Table, presets};
 use serde_json::{Map, Value};
@@ -30,7 +30,8 @@ pub fn render(answer: &Value, surface: Surface) -> String {
     text
 }
 
-/// `text` with everything escaped that a terminal would act on rather than show: control characters and changes of direction.
+/// `text` with everything escaped that a terminal would act on rather than show: control characters and changes of
+/// direction.
 pub fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -63,7 +64,8 @@ fn object(fields: &Map<String, Value>, surface: Surface) -> String {
     if text.is_empty() { "done\n".to_owned() } else { text }
 }
 
-/// Scalars and lists of scalars become rows, objects inside are taken apart, lists of objects are set aside for tables of their own.
+/// Scalars and lists of scalars become rows, objects inside are taken apart, lists of objects are set aside for tables
+/// of their own.
 fn flatten<'a>(
     prefix: &str,
     fields: &'a Map<String, Value>,

@@ -1,4 +1,5 @@
-//! Addresses and names as the configuration writes them: IPv4 ranges, name servers, and the table of names for test hosts.
+//! Addresses and names as the configuration writes them: IPv4 ranges, name servers, and the table of names for test
+//! hosts.
 //!
 //! Nothing here says whether an address may be dialled: that is the business of whoever vets addresses.
 

@@ -1,7 +1,7 @@
 //! What each key of the configuration may be set to.
 //!
-//! Limits of promises (20 page requests, 24 hours for robots.txt) stand here as bounds that no configuration passes. Values that
-//! are merely unwise are the business of `lohisoftbot check`.
+//! Limits of promises (20 page requests, 24 hours for robots.txt) stand here as bounds that no configuration passes.
+//! Values that are merely unwise are the business of `lohisoftbot check`.
 
 use std::path::Path;
 use std::time::Duration;
@@ -68,7 +68,8 @@ impl Problems {
 
 fn identity(config: &Config, found: &mut Problems) {
     let identity = &config.identity;
-    // RFC 9309 §2.2.1: a product token holds letters, underscores and hyphens only; any other would never match its group.
+    // RFC 9309 §2.2.1: a product token holds letters, underscores and hyphens only; any other would never match its
+    // group.
     let is_token = |b: u8| b.is_ascii_alphabetic() || b == b'_' || b == b'-';
     if identity.product.is_empty() || identity.product.len() > 64 || !identity.product.bytes().all(is_token) {
         found.add(
@@ -159,8 +160,8 @@ fn network(config: &Config, found: &mut Problems) {
     if network.extra_roots.iter().any(|path| path.as_os_str().is_empty()) {
         found.add("network.extra_roots", "holds an empty path", "write the path of a PEM file, or leave it out");
     }
-    // With an enforced identity, requests leave from the published addresses and no others (P10). Addresses in an opened range
-    // never reach a public one, so a test may send from there.
+    // With an enforced identity, requests leave from the published addresses and no others (P10). Addresses in an
+    // opened range never reach a public one, so a test may send from there.
     let is_free = |address| network.allow_ranges.iter().any(|range| range.contains(address));
     for address in &network.source_addresses {
         if config.identity.enforce && !config.identity.addresses.contains_key(address) && !is_free(*address) {

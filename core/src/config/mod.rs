@@ -1,7 +1,7 @@
 //! The settings of a node, typed, with their defaults.
 //!
-//! Nothing here reads a file or the environment: the root package does, and hands in what it read through serde. A [`Config`]
-//! that was read is used only when [`Config::problems`] finds nothing; the defaults have none.
+//! Nothing here reads a file or the environment: the root package does, and hands in what it read through serde. A
+//! [`Config`] that was read is used only when [`Config::problems`] finds nothing; the defaults have none.
 
 mod addresses;
 mod bounds;

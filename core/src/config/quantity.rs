@@ -25,7 +25,8 @@ pub enum QuantityError {
     Size(String),
 }
 
-/// Reads a span of time: `250ms`, `5s`, `10min` (or `10m`), `24h`, `30d`; several may follow each other, as in `1min 30s`.
+/// Reads a span of time: `250ms`, `5s`, `10min` (or `10m`), `24h`, `30d`; several may follow each other, as in `1min
+/// 30s`.
 pub fn parse_span(text: &str) -> Result<Duration, QuantityError> {
     let refuse = || QuantityError::Span(text.to_owned());
     let mut rest = text.trim();

@@ -1,7 +1,7 @@
 //! The sections of the configuration and what each key is by default.
 //!
-//! The defaults are those of `config.toml` as it ships; a test of the root package holds the two together. A section says what a
-//! key means and its unit; what a key may be set to is said in `bounds`.
+//! The defaults are those of `config.toml` as it ships; a test of the root package holds the two together. A section
+//! says what a key means and its unit; what a key may be set to is said in `bounds`.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;

@@ -37,7 +37,8 @@ impl NodeControl for EchoNode {
     }
 }
 
-/// Serves in this thread while `peer` runs in another; the server is stopped when the peer is done. What the node heard comes back.
+/// Serves in this thread while `peer` runs in another; the server is stopped when the peer is done. What the node heard
+/// comes back.
 fn with_server(peer: impl FnOnce(PathBuf) + Send + 'static) -> Vec<Command> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("control.sock");
