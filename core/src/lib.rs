@@ -29,6 +29,7 @@ pub mod record;
 pub mod response;
 pub mod retry_after;
 pub mod robots;
+pub mod seed;
 pub mod site;
 pub mod site_row;
 pub mod time;
