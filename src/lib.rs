@@ -5,5 +5,6 @@ pub mod cli;
 pub mod config_file;
 pub mod control;
 pub mod ctl;
+pub mod io;
 pub mod seeds_file;
 pub mod telemetry;
