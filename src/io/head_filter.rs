@@ -31,6 +31,10 @@ pub const MAX_INTERIM_HEADS: u8 = 8;
 /// Size of one read from the connection.
 const READ_BYTES: usize = 16 * 1024;
 
+/// A head this long surely begins like one; from here on it is read again only when a line end came, so that a head which drips in
+/// costs no more than one that comes whole.
+const HEAD_START_BYTES: usize = 256;
+
 /// A connection as awc sees it.
 pub struct HeadFilter<Io> {
     io: Io,
@@ -90,7 +94,7 @@ impl<Io> HeadFilter<Io> {
     fn receive(&mut self, bytes: &[u8]) -> io::Result<()> {
         match &mut self.answer {
             Answer::Head { received, .. } => {
-                let tells_nothing_new = received.len() > READ_BYTES / 64 && memchr::memchr(b'\n', bytes).is_none();
+                let tells_nothing_new = received.len() > HEAD_START_BYTES && memchr::memchr(b'\n', bytes).is_none();
                 received.extend_from_slice(bytes);
                 if tells_nothing_new && received.len() <= self.limits.max_head_bytes {
                     return Ok(());

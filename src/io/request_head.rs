@@ -28,11 +28,11 @@ pub fn tidy(head: &[u8]) -> Vec<u8> {
 /// Where a field goes; none for one that is left out.
 fn place_of(line: &[u8]) -> Option<usize> {
     let name = line.split(|b| *b == b':').next().unwrap_or_default();
-    let is = |known: &&str| name.eq_ignore_ascii_case(known.as_bytes());
-    if LEFT_OUT.iter().any(|known| is(known)) {
+    let is_named = |known: &&str| name.eq_ignore_ascii_case(known.as_bytes());
+    if LEFT_OUT.iter().any(is_named) {
         return None;
     }
-    Some(ORDER.iter().position(|known| is(known)).unwrap_or(ORDER.len()))
+    Some(ORDER.iter().position(is_named).unwrap_or(ORDER.len()))
 }
 
 #[cfg(test)]

@@ -152,7 +152,7 @@ fn bombs_stop_at_the_output_cap_or_at_the_ratio() {
         assert_eq!(decoder.feed(&coded), Flow::Stop, "{coding}");
         assert_eq!(decoder.feed(&coded), Flow::Stop, "{coding}");
         let decoded = decoder.finish();
-        let by_ratio = (coded.len() * 1000).max(64 * 1024).min(CAPS.bytes);
+        let by_ratio = (coded.len() * 1000).clamp(64 * 1024, CAPS.bytes);
         assert_eq!((decoded.body.len(), decoded.cut), (by_ratio, true), "{coding} of {} bytes", coded.len());
     }
     let nested = gzip(&gzip(&vec![0; 64 * 1024 * 1024]));

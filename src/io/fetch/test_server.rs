@@ -1,6 +1,6 @@
 //! A server on the loopback that does what a script says, whatever HTTP says, and remembers what it was asked.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::net::SocketAddrV4;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -52,6 +52,7 @@ pub struct TestServer {
     pub address: SocketAddrV4,
     requests: Rc<RefCell<Vec<String>>>,
     peers: Rc<RefCell<Vec<String>>>,
+    num_closed: Rc<Cell<usize>>,
 }
 
 impl TestServer {
@@ -62,17 +63,17 @@ impl TestServer {
     pub async fn start_with(script: Vec<Act>, tls: Option<Arc<ServerConfig>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let std::net::SocketAddr::V4(address) = listener.local_addr().unwrap() else { panic!("bound to IPv4") };
-        let server = Self { address, requests: Rc::default(), peers: Rc::default() };
+        let server = Self { address, requests: Rc::default(), peers: Rc::default(), num_closed: Rc::default() };
         let serving = server.clone();
         actix_rt::spawn(async move {
             while let Ok((stream, peer)) = listener.accept().await {
                 serving.peers.borrow_mut().push(peer.ip().to_string());
-                let (script, requests) = (script.clone(), serving.requests.clone());
+                let (script, serving) = (script.clone(), serving.clone());
                 match tls.clone() {
-                    None => drop(actix_rt::spawn(play(stream, script, requests))),
+                    None => drop(actix_rt::spawn(serving.play(stream, script))),
                     Some(config) => drop(actix_rt::spawn(async move {
                         if let Ok(stream) = TlsAcceptor::from(config).accept(stream).await {
-                            play(stream, script, requests).await;
+                            serving.play(stream, script).await;
                         }
                     })),
                 }
@@ -86,43 +87,67 @@ impl TestServer {
         self.requests.borrow().clone()
     }
 
+    /// Returns once that many requests came.
+    pub async fn until_asked(&self, num_requests: usize) {
+        until(|| self.requests.borrow().len() >= num_requests).await;
+    }
+
+    /// Returns once the other side closed that many connections that the server kept open.
+    pub async fn until_closed(&self, num_connections: usize) {
+        until(|| self.num_closed.get() >= num_connections).await;
+    }
+
+    async fn play(self, mut stream: impl AsyncRead + AsyncWrite + Unpin, script: Vec<Act>) {
+        for act in script {
+            let result = match act {
+                Act::ReadRequest => {
+                    let mut request = Vec::new();
+                    while !request.ends_with(b"\r\n\r\n") {
+                        match stream.read_u8().await {
+                            Ok(byte) => request.push(byte),
+                            Err(_) => return,
+                        }
+                    }
+                    self.requests.borrow_mut().push(String::from_utf8(request).unwrap());
+                    Ok(())
+                }
+                Act::Send(bytes) => match stream.write_all(&bytes).await {
+                    Ok(()) => stream.flush().await,
+                    error => error,
+                },
+                Act::SendForEver(bytes) => loop {
+                    if let Err(error) = stream.write_all(&bytes).await {
+                        break Err(error);
+                    }
+                },
+                Act::WaitForClose => {
+                    let result = stream.read_to_end(&mut Vec::new()).await;
+                    self.num_closed.set(self.num_closed.get() + 1);
+                    result.map(drop)
+                }
+                Act::Close => stream.shutdown().await,
+                Act::Drop => return,
+            };
+            if result.is_err() {
+                return;
+            }
+        }
+    }
+
     /// The addresses that the connections came from.
     pub fn peers(&self) -> Vec<String> {
         self.peers.borrow().clone()
     }
 }
 
-async fn play(mut stream: impl AsyncRead + AsyncWrite + Unpin, script: Vec<Act>, requests: Rc<RefCell<Vec<String>>>) {
-    for act in script {
-        let result = match act {
-            Act::ReadRequest => {
-                let mut request = Vec::new();
-                while !request.ends_with(b"\r\n\r\n") {
-                    match stream.read_u8().await {
-                        Ok(byte) => request.push(byte),
-                        Err(_) => return,
-                    }
-                }
-                requests.borrow_mut().push(String::from_utf8(request).unwrap());
-                Ok(())
-            }
-            Act::Send(bytes) => match stream.write_all(&bytes).await {
-                Ok(()) => stream.flush().await,
-                error => error,
-            },
-            Act::SendForEver(bytes) => loop {
-                if let Err(error) = stream.write_all(&bytes).await {
-                    break Err(error);
-                }
-            },
-            Act::WaitForClose => stream.read_to_end(&mut Vec::new()).await.map(drop),
-            Act::Close => stream.shutdown().await,
-            Act::Drop => return,
-        };
-        if result.is_err() {
-            return;
+/// Lets the other tasks run until the condition holds.
+async fn until(is_met: impl Fn() -> bool) {
+    let waiting = async {
+        while !is_met() {
+            tokio::task::yield_now().await;
         }
-    }
+    };
+    tokio::time::timeout(Duration::from_secs(30), waiting).await.expect("the condition is met in time");
 }
 
 /// Time-outs that no honest answer on the loopback meets.
@@ -133,10 +158,10 @@ pub fn patient_limits() -> FetchLimits {
 /// Time-outs short enough to wait for in a test. The later phases have the longer ones, so that each failure is told apart.
 pub fn hasty_limits() -> FetchLimits {
     FetchLimits {
-        connect_timeout: Duration::from_millis(200),
-        tls_timeout: Duration::from_millis(200),
-        first_byte_timeout: Duration::from_millis(200),
-        idle_timeout: Duration::from_millis(200),
+        connect_timeout: Duration::from_millis(400),
+        tls_timeout: Duration::from_millis(400),
+        first_byte_timeout: Duration::from_millis(400),
+        idle_timeout: Duration::from_millis(400),
         total_timeout: Duration::from_secs(20),
         ..FetchLimits::default()
     }
