@@ -7,6 +7,7 @@
 
 #![deny(missing_docs)]
 
+pub mod address;
 pub mod backoff;
 pub mod barrier;
 pub mod budget;
