@@ -94,3 +94,94 @@ pub trait NetworkFactory: Send + Sync + 'static {
     /// The resolver of the calling thread.
     fn resolver(&self) -> Rc<dyn Resolve>;
 }
+
+/// A place among the requests that one address may have at once; given back when dropped.
+pub struct AddressSlot(#[allow(dead_code, reason = "held for its drop")] Box<dyn std::any::Any + Send>);
+
+impl AddressSlot {
+    /// A slot that gives `held` back when it is dropped.
+    pub fn holding(held: impl std::any::Any + Send) -> Self {
+        Self(Box::new(held))
+    }
+}
+
+/// Says when a request may go to an address that other sites share. Its place in the way of a request is before the permit.
+pub trait AddressGate {
+    /// Waits for a slot.
+    fn slot(&self, address: VettedAddress) -> LocalBoxFuture<'static, AddressSlot>;
+}
+
+/// Leaves every address open: the per-address manners come with the `AddressGateActor`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OpenAddressGate;
+
+impl AddressGate for OpenAddressGate {
+    fn slot(&self, _address: VettedAddress) -> LocalBoxFuture<'static, AddressSlot> {
+        Box::pin(std::future::ready(AddressSlot::holding(())))
+    }
+}
+
+/// Whether this node owns a partition of the sites. One node owns them all.
+pub trait Placement: Send + Sync {
+    /// Whether `partition` is this node's, now.
+    fn is_mine(&self, partition: u16) -> bool;
+}
+
+/// One node: every partition is its own.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WholePlacement;
+
+impl Placement for WholePlacement {
+    fn is_mine(&self, _partition: u16) -> bool {
+        true
+    }
+}
+
+/// A gate that each request passes. Locally it is open, unless the operator paused the node.
+pub trait FetchGate: Send + Sync {
+    /// Waits until requests may be sent.
+    fn pass(&self) -> futures_util::future::BoxFuture<'static, ()>;
+}
+
+/// The local gate: open, or shut by `pause`.
+#[derive(Debug)]
+pub struct LocalGate(tokio::sync::watch::Sender<GateState>);
+
+/// Whether requests may pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GateState {
+    /// They may.
+    Open,
+    /// None may start; those under way go on.
+    Shut,
+}
+
+impl Default for LocalGate {
+    fn default() -> Self {
+        Self(tokio::sync::watch::Sender::new(GateState::Open))
+    }
+}
+
+impl LocalGate {
+    /// Opens or shuts it.
+    pub fn set(&self, state: GateState) {
+        self.0.send_replace(state);
+    }
+
+    /// Whether it is open.
+    pub fn state(&self) -> GateState {
+        *self.0.borrow()
+    }
+}
+
+impl FetchGate for LocalGate {
+    fn pass(&self) -> futures_util::future::BoxFuture<'static, ()> {
+        let mut watched = self.0.subscribe();
+        Box::pin(async move {
+            // An error means that the node is going down: then nothing passes.
+            if watched.wait_for(|state| *state == GateState::Open).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        })
+    }
+}

@@ -138,7 +138,7 @@ pub enum SiteEvent {
     },
     /// Barrier answers in a row, from now on.
     BarrierStreak(u8),
-    /// Good answers took the site down to this rung of the ladder.
+    /// A good answer took the site down to this rung of the ladder.
     Forgiven {
         /// The rung from now on.
         rung: u8,
@@ -148,6 +148,8 @@ pub enum SiteEvent {
         /// Why.
         reason: FinishReason,
     },
+    /// New URLs came while budget was left: the closed cycle goes on, with what is left of its budget.
+    CycleResumed,
     /// The state so far; stands at the head of a segment.
     Snapshot(Box<SiteAccount>),
 }
@@ -280,6 +282,7 @@ impl SiteAccount {
             SiteEvent::BarrierStreak(streak) => self.barrier_streak = *streak,
             SiteEvent::Forgiven { rung } => self.rung = *rung,
             SiteEvent::CycleClosed { reason } => self.cycle_closed = Some(*reason),
+            SiteEvent::CycleResumed => self.cycle_closed = None,
             SiteEvent::Snapshot(account) => *self = (**account).clone(),
         }
     }

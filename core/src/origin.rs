@@ -1,4 +1,7 @@
 //! The origin: scheme, host and port; the unit of robots.txt (RFC 9309 §2.3).
+//!
+//! Invariants: the host is the one of a [`PageUrl`] (lower case ASCII, no trailing dot), and the port is always a number: two spellings
+//! of one origin are equal.
 
 use std::fmt;
 
@@ -111,5 +114,53 @@ impl Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://{}", self.scheme.as_str(), self.authority())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin(url: &str) -> Origin {
+        PageUrl::parse(url, None).unwrap().origin()
+    }
+
+    #[test]
+    fn spellings_of_one_origin_are_equal() {
+        for other in ["HTTP://A.example:80/x?y#z", "http://a.example./", "http://a。example:/b"] {
+            assert_eq!(origin("http://a.example/"), origin(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn scheme_host_and_port_each_make_another_origin() {
+        for other in ["https://a.example/", "http://www.a.example/", "http://a.example:8080/", "http://a.example:443/"]
+        {
+            assert_ne!(origin("http://a.example/"), origin(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn rules_and_home_lie_on_the_same_port() {
+        for (url, robots, home, authority) in [
+            (
+                "http://127.0.0.1:8123/a/b?c",
+                "http://127.0.0.1:8123/robots.txt",
+                "http://127.0.0.1:8123/",
+                "127.0.0.1:8123",
+            ),
+            ("https://a.example/x", "https://a.example/robots.txt", "https://a.example/", "a.example"),
+            ("https://a.example:80/x", "https://a.example:80/robots.txt", "https://a.example:80/", "a.example:80"),
+        ] {
+            assert_eq!(origin(url).robots_url().as_str(), robots, "{url}");
+            assert_eq!(origin(url).home().as_str(), home, "{url}");
+            assert_eq!(origin(url).authority(), authority, "{url}");
+            assert_eq!(origin(url).robots_url().origin(), origin(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn another_scheme_takes_its_own_port() {
+        assert_eq!(origin("https://a.example/").with_scheme(Scheme::Http), origin("http://a.example/"));
     }
 }

@@ -1,10 +1,24 @@
 //! What one request came to, and what it means for the page and for the site (DESIGN §5, outcomes).
+//!
+//! The way is: [`classify`] makes a closed [`Answer`] of a head, [`consequence`] says what follows from it; a request without an answer
+//! has [`consequence_of_failure`]. What is deliberately not here: how many tries there were, how long the ladder's wait is, how many
+//! barriers stand in a row. Those are counts, and the site's state machine keeps them.
+//!
+//! Invariants: every status has one answer; 429 and 5xx always make the site wait (P4), a challenge on top of them included; a body is
+//! wanted only where something of it is kept.
 
-use std::time::Duration;
+mod answer;
+mod consequence;
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use crate::url::PageUrl;
+pub use self::answer::{Answer, Permanence, RedirectTarget, classify, wants_body};
+pub use self::consequence::{
+    BarrierWait, PageFate, SiteEffect, TRIES_AFTER_ASK_ONCE_MORE, TRIES_AFTER_BUSY, TRIES_AFTER_FAILURE, consequence,
+    consequence_of_failure,
+};
 
 /// Why a request brought no usable answer. A value, not an error: sites fail all the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -67,15 +81,3 @@ pub enum ResolveFailure {
     /// Every address is in a range that is never dialled; the text names the range.
     AddressRefused(String),
 }
-
-/// Placeholder for the classification of answers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Redirect {
-    /// To a URL that may be crawled.
-    To(PageUrl),
-    /// To nowhere usable.
-    Unusable,
-}
-
-/// A wait that a server asked for.
-pub type RetryAfter = Option<Duration>;

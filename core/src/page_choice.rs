@@ -1,1 +1,315 @@
-//! Which URL of a site's queue is asked for next.
+//! Which URL of a site's queue is asked for next: the home page first, then shallow pages that many pages of the site link to.
+//!
+//! [`PageQueue`] is the site's page queue. It remembers what became of each URL in the newest cycle, so that no URL is asked twice and
+//! `explain` can answer. Invariant: a URL stands in it once, and never more than `max_urls` URLs or [`MAX_QUEUE_URL_BYTES`] stand in it.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use serde::{Deserialize, Serialize};
+
+use crate::barrier::BarrierKind;
+use crate::site_row::SiteFrontier;
+use crate::url::PageUrl;
+
+/// Most bytes of URLs in one site's queue: the queue is stored as one value, and that has a limit.
+pub const MAX_QUEUE_URL_BYTES: usize = 512 << 10;
+
+/// Longest chain of redirects that is followed.
+pub const MAX_REDIRECT_HOPS: u8 = 5;
+
+/// Why a URL is not asked, or no longer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DropReason {
+    /// A line of robots.txt forbids it.
+    Robots {
+        /// Line number, from 1; 0 where the whole file counts (a login before it, or no answer).
+        line: u32,
+        /// The line as it stood.
+        text: String,
+    },
+    /// The operator excluded its domain.
+    Excluded,
+    /// Its origin is one too many for this cycle.
+    TooManyOrigins,
+    /// It is no HTML page.
+    NotHtml,
+    /// It does not exist (any more).
+    Gone,
+    /// A login, paywall or bot protection stands before it.
+    Barrier(BarrierKind),
+    /// It asked not to be indexed.
+    Noindex,
+    /// It sends elsewhere.
+    Redirect {
+        /// Where to, if that is usable.
+        target: Option<PageUrl>,
+    },
+    /// Another answer that is nothing to store.
+    Status(u16),
+    /// It failed as often as it may.
+    TooManyTries,
+    /// Its origin's robots.txt cannot be read.
+    RobotsUnreachable,
+    /// Reading it made the extractor fail; nothing of it is kept.
+    ExtractionFailed,
+    /// Its address is one that is never dialled.
+    AddressRefused,
+    /// The store refused it: the site's pages are all taken.
+    StoreFull,
+}
+
+/// What became of a URL.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum EntryStanding {
+    /// Waits for its turn.
+    Queued,
+    /// Was asked for, and its page is stored.
+    Stored,
+    /// Will not be asked for in this cycle, or no longer.
+    Dropped(DropReason),
+}
+
+/// One URL of a site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FrontierEntry {
+    /// The URL.
+    pub url: PageUrl,
+    /// Links away from the nearest seed.
+    pub depth: u16,
+    /// Pages of the site that link to it, as far as seen.
+    pub num_inlinks: u32,
+    /// Times it was asked for.
+    pub num_tries: u8,
+    /// Redirects that led here.
+    pub num_hops: u8,
+    /// What became of it.
+    pub standing: EntryStanding,
+}
+
+impl FrontierEntry {
+    /// Weight among queued URLs; the larger goes first.
+    ///
+    /// In-site links speak for a page, distance and path depth against it, a query too (listings and calendars hang on queries).
+    fn weight(&self) -> u64 {
+        if self.url.is_home() {
+            return u64::MAX - u64::from(self.depth);
+        }
+        let path_segments = self.url.as_url().path().split('/').filter(|s| !s.is_empty()).count() as u64;
+        let query_cost = if self.url.as_url().query().is_some() { 3 } else { 0 };
+        let cost = 1 + u64::from(self.depth) + path_segments + query_cost;
+        (u64::from(self.num_inlinks) + 2) * 1000 / cost
+    }
+}
+
+/// The URLs of one site and what became of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageQueue {
+    entries: Vec<FrontierEntry>,
+    places: HashMap<u64, usize, BuildHasherDefault<Prehashed>>,
+    num_url_bytes: usize,
+}
+
+impl From<SiteFrontier> for PageQueue {
+    fn from(stored: SiteFrontier) -> Self {
+        let mut queue = Self::default();
+        for entry in stored.entries {
+            queue.push(entry);
+        }
+        queue
+    }
+}
+
+impl PageQueue {
+    /// All URLs, in the order in which they were found.
+    pub fn entries(&self) -> &[FrontierEntry] {
+        &self.entries
+    }
+
+    /// The form in which it is stored.
+    pub fn to_stored(&self) -> SiteFrontier {
+        SiteFrontier { entries: self.entries.clone() }
+    }
+
+    /// How many wait for their turn.
+    pub fn num_queued(&self) -> usize {
+        self.entries.iter().filter(|e| e.standing == EntryStanding::Queued).count()
+    }
+
+    /// The entry of a URL.
+    pub fn get(&self, url: &PageUrl) -> Option<&FrontierEntry> {
+        self.places.get(&url.fingerprint()).map(|&place| &self.entries[place])
+    }
+
+    /// Puts a URL in; if it is in already, only counts the link. Beyond `max_urls` nothing new is taken.
+    pub fn add(&mut self, url: PageUrl, depth: u16, num_hops: u8, max_urls: usize) -> Added {
+        if let Some(&place) = self.places.get(&url.fingerprint()) {
+            let entry = &mut self.entries[place];
+            entry.num_inlinks = entry.num_inlinks.saturating_add(1);
+            entry.depth = entry.depth.min(depth);
+            return Added::Known;
+        }
+        if self.entries.len() >= max_urls || self.num_url_bytes + url.as_str().len() > MAX_QUEUE_URL_BYTES {
+            return Added::NoRoom;
+        }
+        let standing = EntryStanding::Queued;
+        self.push(FrontierEntry { url, depth, num_inlinks: 1, num_tries: 0, num_hops, standing });
+        Added::New
+    }
+
+    /// Says what became of a URL.
+    pub fn settle(&mut self, url: &PageUrl, standing: EntryStanding) {
+        if let Some(&place) = self.places.get(&url.fingerprint()) {
+            self.entries[place].standing = standing;
+        }
+    }
+
+    /// Counts one more request for a URL and gives the new count.
+    pub fn count_try(&mut self, url: &PageUrl) -> u8 {
+        let Some(&place) = self.places.get(&url.fingerprint()) else { return 0 };
+        let entry = &mut self.entries[place];
+        entry.num_tries = entry.num_tries.saturating_add(1);
+        entry.num_tries
+    }
+
+    /// The queued URLs, best first: those never tried before those tried, then by weight, then as found.
+    pub fn by_choice(&self) -> Vec<PageUrl> {
+        let mut queued: Vec<_> = self.entries.iter().filter(|e| e.standing == EntryStanding::Queued).collect();
+        queued.sort_by_key(|e| (e.num_tries, std::cmp::Reverse(e.weight())));
+        queued.into_iter().map(|e| e.url.clone()).collect()
+    }
+
+    /// The best queued URL among those that `may_be_asked` lets through.
+    pub fn best(&self, mut may_be_asked: impl FnMut(&FrontierEntry) -> bool) -> Option<&FrontierEntry> {
+        let queued = self.entries.iter().filter(|e| e.standing == EntryStanding::Queued);
+        // `min_by_key` keeps the first of equals: the one found first.
+        queued.filter(|e| may_be_asked(e)).min_by_key(|e| (e.num_tries, std::cmp::Reverse(e.weight())))
+    }
+
+    /// Rewrites every URL that `rewrite` has a new form for; used when a guessed scheme turns out wrong.
+    pub fn rewrite(&mut self, rewrite: impl Fn(&PageUrl) -> Option<PageUrl>) {
+        let old = std::mem::take(self);
+        for mut entry in old.entries {
+            if let Some(url) = rewrite(&entry.url) {
+                entry.url = url;
+            }
+            self.push(entry);
+        }
+    }
+
+    fn push(&mut self, entry: FrontierEntry) {
+        if let Entry::Vacant(place) = self.places.entry(entry.url.fingerprint()) {
+            place.insert(self.entries.len());
+            self.num_url_bytes += entry.url.as_str().len();
+            self.entries.push(entry);
+        }
+    }
+
+    /// Makes ready for a new cycle: every URL may be asked again.
+    pub fn reopen(&mut self) {
+        for entry in &mut self.entries {
+            entry.standing = EntryStanding::Queued;
+            entry.num_tries = 0;
+        }
+    }
+
+    /// Forgets every URL that `keep` does not hold on to; gives how many went.
+    pub fn retain(&mut self, keep: impl Fn(&PageUrl) -> bool) -> usize {
+        let before = self.entries.len();
+        self.entries.retain(|entry| keep(&entry.url));
+        let num_gone = before - self.entries.len();
+        if num_gone > 0 {
+            *self = Self::from(SiteFrontier { entries: std::mem::take(&mut self.entries) });
+        }
+        num_gone
+    }
+}
+
+/// What [`PageQueue::add`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Added {
+    /// It is new in the queue.
+    New,
+    /// It was known; the link was counted.
+    Known,
+    /// The queue is full.
+    NoRoom,
+}
+
+/// Fingerprints are hashes already.
+#[derive(Clone, Copy, Debug, Default)]
+struct Prehashed(u64);
+
+impl Hasher for Prehashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _bytes: &[u8]) {
+        unreachable!("only u64 keys are hashed")
+    }
+
+    fn write_u64(&mut self, fingerprint: u64) {
+        self.0 = fingerprint;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(path: &str) -> PageUrl {
+        PageUrl::parse(&format!("https://a.test{path}"), None).unwrap()
+    }
+
+    fn queue(paths: &[(&str, u16, u32)]) -> PageQueue {
+        let mut queue = PageQueue::default();
+        for &(path, depth, num_links) in paths {
+            for _ in 0..num_links {
+                queue.add(url(path), depth, 0, 1000);
+            }
+        }
+        queue
+    }
+
+    #[track_caller]
+    fn check(paths: &[(&str, u16, u32)], wanted: &str) {
+        let queue = queue(paths);
+        assert_eq!(queue.best(|_| true).unwrap().url, url(wanted), "{paths:?}");
+        assert_eq!(queue.by_choice()[0], url(wanted), "{paths:?}");
+    }
+
+    #[test]
+    fn home_page_comes_before_everything() {
+        check(&[("/a", 0, 90), ("/", 3, 1)], "/");
+    }
+
+    #[test]
+    fn shallow_pages_with_many_links_come_first() {
+        check(&[("/a/b/c/d", 3, 1), ("/a", 1, 1)], "/a");
+        check(&[("/a", 1, 1), ("/b", 1, 9)], "/b");
+        check(&[("/a?page=2", 1, 2), ("/b", 1, 2)], "/b");
+    }
+
+    #[test]
+    fn equals_keep_the_order_in_which_they_were_found() {
+        check(&[("/b", 1, 1), ("/a", 1, 1)], "/b");
+    }
+
+    #[test]
+    fn a_url_stands_in_the_queue_once_and_the_cap_holds() {
+        let mut queue = PageQueue::default();
+        assert_eq!(queue.add(url("/a"), 1, 0, 1), Added::New);
+        assert_eq!(queue.add(url("/a"), 0, 0, 1), Added::Known);
+        assert_eq!(queue.add(url("/b"), 0, 0, 1), Added::NoRoom);
+        assert_eq!((queue.entries().len(), queue.entries()[0].depth, queue.entries()[0].num_inlinks), (1, 0, 2));
+    }
+
+    #[test]
+    fn tried_urls_wait_behind_untried_ones() {
+        let mut queue = queue(&[("/", 0, 1), ("/a", 1, 1)]);
+        queue.count_try(&url("/"));
+        assert_eq!(queue.best(|_| true).unwrap().url, url("/a"));
+    }
+}

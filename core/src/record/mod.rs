@@ -2,12 +2,16 @@
 //!
 //! Invariant: nothing of the page's running text is in here; only title, description, headings, URLs and the texts of links.
 
+mod of_page;
+
 use serde::{Deserialize, Serialize};
 
 use crate::extract::Heading;
 use crate::site::Site;
 use crate::time::Timestamp;
 use crate::url::PageUrl;
+
+pub use self::of_page::StoredPage;
 
 /// Most headings kept of a page.
 pub const MAX_HEADINGS: usize = 64;
@@ -19,6 +23,12 @@ pub const MAX_LINKS: usize = 512;
 pub const MAX_TEXT_CHARS: usize = 1024;
 /// Longest anchor text kept, in characters.
 pub const MAX_ANCHOR_CHARS: usize = 256;
+/// Most bytes that the targets and texts of a page's links come to; with it the largest row stays below what the store takes.
+pub const MAX_LINKS_BYTES: usize = 512 * 1024;
+/// Longest validator (ETag, Last-Modified) kept, in bytes; a longer one cannot be cut, so it is dropped.
+pub const MAX_VALIDATOR_BYTES: usize = 256;
+/// Longest language tag kept, in bytes; what is longer is none (RFC 5646 §4.4.1 reckons with 35).
+pub const MAX_LANG_BYTES: usize = 64;
 
 /// The stored record of one page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,0 +1,159 @@
+//! `ExtractorActor` reads pages: it parses, extracts, and drops the body. It owns nothing.
+//!
+//! The record goes straight to the `IndexActor`, with the page's permit; the `HostActor` gets links and what became of the page. The
+//! bytes are hostile, so reading them happens under `catch_unwind` and under a deadline. Invariant: no byte of a body leaves this file.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use actix::prelude::*;
+use bytes::Bytes;
+use lohisoftbot_core::extract::{FetchedPage, extract};
+use lohisoftbot_core::ledger::TicketNumber;
+use lohisoftbot_core::politeness::StoredAs;
+use lohisoftbot_core::record::{PageRecord, StoredLink, StoredPage};
+use lohisoftbot_core::response::ResponseHead;
+use lohisoftbot_core::time::Timestamp;
+use lohisoftbot_core::url::PageUrl;
+
+use crate::host::HostActor;
+use crate::index::{ApplyChange, IndexActor, StorePage};
+use crate::permits::PagePermit;
+use crate::stats::NodeStats;
+use crate::storage::StoreChange;
+use crate::supervisor::DeathNotice;
+
+/// Longest work on one page; then what was read so far is stored as cut.
+pub const WORK_BUDGET: Duration = Duration::from_millis(200);
+
+/// Reads pages.
+pub struct ExtractorActor {
+    index: Addr<IndexActor>,
+    product_token: Arc<str>,
+    stats: Arc<NodeStats>,
+    _death_notice: DeathNotice,
+}
+
+/// Read this page.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct ExtractPage {
+    /// The ticket it was fetched under.
+    pub ticket: TicketNumber,
+    /// Where it was fetched.
+    pub url: PageUrl,
+    /// The head of the answer.
+    pub head: ResponseHead,
+    /// The body; dropped when the page is read.
+    pub body: Bytes,
+    /// The body is incomplete.
+    pub cut: bool,
+    /// The site's cycle.
+    pub cycle: u32,
+    /// When it was fetched.
+    pub fetched_at: Timestamp,
+    /// Ends when the record is stored, or with this message.
+    pub permit: PagePermit,
+    /// Who wants to know.
+    pub reply_to: Addr<HostActor>,
+}
+
+/// A link that may be followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FollowableLink(pub PageUrl);
+
+/// A page was read.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct PageExtracted {
+    /// The ticket it was fetched under.
+    pub ticket: TicketNumber,
+    /// What became of it.
+    pub stored: StoredAs,
+    /// The links on it that may be followed.
+    pub links: Vec<FollowableLink>,
+}
+
+impl ExtractorActor {
+    /// Sends records to `index`; reads directives for `product_token`.
+    pub fn new(
+        index: Addr<IndexActor>,
+        product_token: Arc<str>,
+        stats: Arc<NodeStats>,
+        death_notice: DeathNotice,
+    ) -> Self {
+        Self { index, product_token, stats, _death_notice: death_notice }
+    }
+
+    fn read(&self, page: &ExtractPage) -> ReadPage {
+        fail_point(&page.body);
+        let deadline = Instant::now() + WORK_BUDGET;
+        let mut may_go_on = || Instant::now() < deadline;
+        let fetched = FetchedPage {
+            url: page.url.as_url(),
+            head: &page.head,
+            body: &page.body,
+            cut: page.cut,
+            product_token: &self.product_token,
+        };
+        let extracted = extract(fetched, &mut may_go_on);
+        let StoredPage { record, links, .. } =
+            PageRecord::of_extracted(&extracted, &page.url, &page.head, page.cycle, page.fetched_at);
+        let may_be_stored = extracted.directives.allows_storing(page.fetched_at);
+        ReadPage { record: may_be_stored.then(|| Box::new(record)), links }
+    }
+}
+
+/// What was read off a page; no record where it must not be stored.
+struct ReadPage {
+    record: Option<Box<PageRecord>>,
+    links: Vec<StoredLink>,
+}
+
+impl Actor for ExtractorActor {
+    type Context = Context<Self>;
+}
+
+impl Handler<ExtractPage> for ExtractorActor {
+    type Result = ();
+
+    fn handle(&mut self, page: ExtractPage, _: &mut Self::Context) {
+        let read = catch_unwind(AssertUnwindSafe(|| self.read(&page)));
+        let ExtractPage { ticket, url, permit, reply_to, body, .. } = page;
+        drop(body);
+        let (stored, links) = match read {
+            Err(_) => {
+                self.stats.num_extraction_panics.add_one();
+                tracing::warn!(%url, "the page made its extraction fail; nothing of it is kept");
+                (StoredAs::ExtractionFailed, Vec::new())
+            }
+            Ok(ReadPage { record: None, links }) => {
+                self.index.do_send(ApplyChange(StoreChange::RemovePage { url }));
+                (StoredAs::Noindex, followable(&links))
+            }
+            Ok(ReadPage { record: Some(record), links }) => {
+                let may_be_followed = followable(&links);
+                self.index.do_send(StorePage { record, links, permit });
+                (StoredAs::Record, may_be_followed)
+            }
+        };
+        reply_to.do_send(PageExtracted { ticket, stored, links });
+    }
+}
+
+fn followable(links: &[StoredLink]) -> Vec<FollowableLink> {
+    links.iter().filter(|link| !link.nofollow).map(|link| FollowableLink(link.target.clone())).collect()
+}
+
+/// Lets a test make extraction panic by the page's own bytes.
+#[cfg(feature = "fail-points")]
+fn fail_point(body: &[u8]) {
+    const MARK: &[u8] = b"data-fail-point=\"panic\"";
+    if body.windows(MARK.len()).any(|window| window == MARK) {
+        panic!("fail point reached: {}", String::from_utf8_lossy(body));
+    }
+}
+
+#[cfg(not(feature = "fail-points"))]
+fn fail_point(_body: &[u8]) {}

@@ -1,0 +1,95 @@
+//! Small values for storage tests.
+
+use lohisoftbot_core::exclusion::Exclusion;
+use lohisoftbot_core::extract::Heading;
+use lohisoftbot_core::ledger::{LedgerEntry, LedgerEvent, RequestKind, RobotsGround, SiteEvent};
+use lohisoftbot_core::record::{PageRecord, StoredLink};
+use lohisoftbot_core::site::Site;
+use lohisoftbot_core::page_choice::{EntryStanding, FrontierEntry};
+use lohisoftbot_core::politeness::{Seed, SeedScheme};
+use lohisoftbot_core::site_row::{RobotsCopy, SiteFrontier, SiteRow, SiteStanding};
+use lohisoftbot_core::time::Timestamp;
+use lohisoftbot_core::url::PageUrl;
+
+/// A page URL; panics on a text that is none.
+pub fn url(text: &str) -> PageUrl {
+    PageUrl::parse(text, None).expect("the test writes a crawlable URL")
+}
+
+/// A seed with its scheme written.
+pub fn seed(text: &str) -> Seed {
+    Seed { url: url(text), scheme: SeedScheme::Written }
+}
+
+/// The site of a host.
+pub fn site(host: &str) -> Site {
+    Site::of_host(host)
+}
+
+/// A record of a page fetched in `cycle`, at that many seconds.
+pub fn page(address: &str, cycle: u32) -> PageRecord {
+    PageRecord {
+        url: url(address),
+        title: Some(format!("Title of {address}, ștănțat")),
+        description: None,
+        headings: vec![Heading { level: 1, text: "A heading".to_owned() }],
+        lang: Some("ro".to_owned()),
+        canonical: None,
+        fetched_at: Timestamp::from_secs(u64::from(cycle)),
+        status: 200,
+        etag: Some("\"v1\"".to_owned()),
+        last_modified: None,
+        cycle,
+        cut: false,
+        nosnippet: false,
+        unavailable_after: None,
+        target_sites: Vec::new(),
+    }
+}
+
+/// A link with a text.
+pub fn stored_link(target: &str, text: &str) -> StoredLink {
+    StoredLink { target: url(target), text: text.to_owned(), nofollow: false }
+}
+
+/// A site row with a standing and a due time in seconds.
+pub fn row(host: &str, standing: SiteStanding, due_secs: u64) -> SiteRow {
+    let mut row = SiteRow::new(site(host), vec![seed(&format!("http://{host}/"))], Timestamp::from_secs(1));
+    row.standing = standing;
+    row.due_at = Timestamp::from_secs(due_secs);
+    row
+}
+
+/// A queue of URLs, all waiting.
+pub fn frontier(addresses: &[&str]) -> SiteFrontier {
+    let entry = |address: &&str| FrontierEntry {
+        url: url(address),
+        depth: 1,
+        num_inlinks: 2,
+        num_tries: 0,
+        num_hops: 0,
+        standing: EntryStanding::Queued,
+    };
+    SiteFrontier { entries: addresses.iter().map(entry).collect() }
+}
+
+/// A copy of robots.txt of that many bytes.
+pub fn robots_copy(address: &str, len: usize) -> RobotsCopy {
+    RobotsCopy { origin: url(address).origin(), bytes: (0..len).map(|i| (i % 251) as u8).collect() }
+}
+
+/// An exclusion with a reason.
+pub fn exclusion(reason: &str) -> Exclusion {
+    Exclusion { at: Timestamp::from_secs(5), reason: reason.to_owned() }
+}
+
+/// The event of a ticket for a page.
+pub fn ticket_event(address: &str, ticket: u32) -> LedgerEvent {
+    let event = SiteEvent::Ticket { ticket, kind: RequestKind::Page, url: url(address), ground: RobotsGround::NoRule };
+    LedgerEvent::Site { site: url(address).site(), event }
+}
+
+/// A ledger entry, at as many seconds as its number.
+pub fn entry(seq: u64, event: LedgerEvent) -> LedgerEntry {
+    LedgerEntry { seq, at: Timestamp::from_secs(seq), event }
+}

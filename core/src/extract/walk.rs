@@ -1,0 +1,167 @@
+//! The one walk over a page's tree that finds everything.
+
+use html5ever::{ExpandedName, expanded_name, local_name, ns};
+use kuchikiki::{ElementData, NodeRef};
+
+use super::links::PageLinks;
+use super::meter::WalkMeter;
+use super::refresh;
+use super::text::{Edge, Visit, collapsed, is_html_space, text_of};
+use super::{ExtractedPage, Heading};
+use crate::directives::{Directives, is_name_of};
+
+/// Descriptions by the name of their meta element, the best first. Sites mix up `name` and `property` for all but the first.
+#[derive(Default)]
+struct Descriptions {
+    plain: Option<String>,
+    open_graph: Option<String>,
+    twitter: Option<String>,
+}
+
+/// Reads everything off the tree; `cut` is set where the meter ended the walk.
+pub(super) fn read(
+    document: &NodeRef,
+    page_links: PageLinks,
+    product_token: &str,
+    meter: &mut WalkMeter<'_, '_>,
+) -> ExtractedPage {
+    let mut walk = Walk {
+        page: ExtractedPage { lang: language(document), ..ExtractedPage::default() },
+        page_links,
+        product_token,
+        descriptions: Descriptions::default(),
+        canonical_hrefs: Vec::new(),
+        refreshes: Vec::new(),
+        is_in_head: false,
+    };
+    let mut edge = Edge::first_below(document);
+    while let Some(now) = edge {
+        match &now {
+            Edge::Open(node) => {
+                if !meter.may_step(0) {
+                    break;
+                }
+                if let Some(element) = node.as_element() {
+                    walk.enter(node, element, meter);
+                }
+            }
+            Edge::Close(node) => {
+                if node.as_element().is_some_and(|element| is_head(element.name.expanded())) {
+                    walk.is_in_head = false;
+                }
+            }
+        }
+        edge = now.next(document, Visit::Enter);
+    }
+    let mut page = walk.finish();
+    page.cut |= meter.is_stopped();
+    page
+}
+
+struct Walk<'a> {
+    page: ExtractedPage,
+    page_links: PageLinks,
+    product_token: &'a str,
+    descriptions: Descriptions,
+    canonical_hrefs: Vec<String>,
+    refreshes: Vec<String>,
+    is_in_head: bool,
+}
+
+impl Walk<'_> {
+    fn enter(&mut self, node: &NodeRef, element: &ElementData, meter: &mut WalkMeter<'_, '_>) {
+        match element.name.expanded() {
+            name if is_head(name) => self.is_in_head = true,
+            expanded_name!(html "title") => {
+                if self.page.title.is_none() {
+                    self.page.title = collapsed(&child_text(node));
+                }
+            }
+            expanded_name!(html "meta") => self.add_meta(element),
+            expanded_name!(html "base") => self.page_links.add_base(element),
+            expanded_name!(html "link") if self.is_in_head => self.add_head_link(element),
+            expanded_name!(html "h1") => self.add_heading(1, node, meter),
+            expanded_name!(html "h2") => self.add_heading(2, node, meter),
+            expanded_name!(html "h3") => self.add_heading(3, node, meter),
+            expanded_name!(html "a") | expanded_name!(html "area") => self.page_links.add(node, element, meter),
+            _ => {}
+        }
+    }
+
+    fn add_heading(&mut self, level: u8, node: &NodeRef, meter: &mut WalkMeter<'_, '_>) {
+        if let Some(text) = text_of(node, meter) {
+            self.page.headings.push(Heading { level, text });
+        }
+    }
+
+    fn add_meta(&mut self, element: &ElementData) {
+        let attributes = element.attributes.borrow();
+        let Some(content) = attributes.get("content") else { return };
+        if attributes.get("http-equiv").is_some_and(|pragma| pragma.eq_ignore_ascii_case("refresh")) {
+            self.refreshes.push(content.to_owned());
+        }
+        let is_called = |attribute: &'static str, wanted: &str| {
+            attributes.get(attribute).is_some_and(|name| is_name_of(name, wanted))
+        };
+        if is_called("name", "robots") || is_called("name", self.product_token) {
+            self.page.directives = self.page.directives.and(Directives::of_meta_content(content));
+        }
+        let place = if is_called("name", "description") {
+            &mut self.descriptions.plain
+        } else if is_called("property", "og:description") || is_called("name", "og:description") {
+            &mut self.descriptions.open_graph
+        } else if is_called("name", "twitter:description") || is_called("property", "twitter:description") {
+            &mut self.descriptions.twitter
+        } else {
+            return;
+        };
+        if place.is_none() {
+            *place = collapsed(content);
+        }
+    }
+
+    fn add_head_link(&mut self, element: &ElementData) {
+        let attributes = element.attributes.borrow();
+        let rel = attributes.get("rel").unwrap_or_default();
+        let href = attributes.get("href").filter(|href| collapsed(href).is_some());
+        if let Some(href) = href
+            && rel.split(is_html_space).any(|word| word.eq_ignore_ascii_case("canonical"))
+        {
+            self.canonical_hrefs.push(href.to_owned());
+        }
+    }
+
+    fn finish(mut self) -> ExtractedPage {
+        let base = self.page_links.base().into_owned();
+        self.page.canonical = self.canonical_hrefs.iter().find_map(|href| self.page_links.resolve_http(href, &base));
+        let refresh = self.refreshes.iter().find_map(|content| {
+            let refresh = refresh::parse(content)?;
+            let target = match refresh.target {
+                Some(target) => self.page_links.resolve(target, &base)?,
+                None => self.page_links.page().clone(),
+            };
+            Some((refresh.delay, target))
+        });
+        (self.page.meta_refresh_delay, self.page.meta_refresh) = refresh.unzip();
+        self.page.description = self.descriptions.plain.or(self.descriptions.open_graph).or(self.descriptions.twitter);
+        let merged = self.page_links.merged();
+        (self.page.links, self.page.link_tally, self.page.cut) = (merged.links, merged.tally, merged.is_cut);
+        self.page
+    }
+}
+
+fn is_head(name: ExpandedName<'_>) -> bool {
+    name == expanded_name!(html "head")
+}
+
+/// The text that stands directly in an element, as `title.text` has it.
+fn child_text(node: &NodeRef) -> String {
+    node.children().filter_map(|child| child.as_text().map(|text| text.borrow().clone())).collect()
+}
+
+/// `lang` of the root element, else its `xml:lang`.
+fn language(document: &NodeRef) -> Option<String> {
+    let root = document.children().find_map(|child| child.into_element_ref())?;
+    let attributes = root.attributes.borrow();
+    ["lang", "xml:lang"].into_iter().find_map(|name| attributes.get(name).and_then(collapsed))
+}

@@ -1,1 +1,0 @@
-//! The site's state machine.

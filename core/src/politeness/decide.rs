@@ -1,0 +1,143 @@
+//! What to do now: the next request, a wait, or the end of the cycle.
+
+use super::robots_cache::Standing;
+use super::{HostAction, HostState, RequestIntent, Ticket};
+use crate::ledger::{FinishReason, RequestKind, RobotsGround, SiteEvent, TicketNumber, WaitReason};
+use crate::page_choice::{DropReason, EntryStanding};
+use crate::time::Timestamp;
+use crate::url::PageUrl;
+
+impl HostState {
+    /// What to do at `now`.
+    ///
+    /// A request is proposed only when it may start at once; the carrier prepares it (address, permit) and then calls
+    /// [`Self::open_ticket`], which looks again.
+    pub fn next_action(&mut self, now: Timestamp) -> HostAction {
+        if self.account.open.is_some() {
+            return HostAction::AwaitOutcome;
+        }
+        if self.whole_site_excluded() {
+            return self.finish(FinishReason::Excluded, now);
+        }
+        if let Some(reason) = self.open_cycle_if_due(now) {
+            return HostAction::Finish(reason);
+        }
+        let proposal = match self.choose(now) {
+            Ok(intent) => intent,
+            Err(reason) => return self.finish(reason, now),
+        };
+        let not_before = self.account.not_before();
+        if now < not_before {
+            return self.wait(not_before, now);
+        }
+        match proposal.kind {
+            RequestKind::Robots => HostAction::FetchRobots(proposal),
+            RequestKind::Page => HostAction::Fetch(proposal),
+        }
+    }
+
+    /// When the carrier should call [`Self::next_action`] again on its own account.
+    pub fn next_wakeup(&self) -> Option<Timestamp> {
+        if self.account.open.is_some() { None } else { Some(self.account.not_before()) }
+    }
+
+    /// Gives the ticket for a request proposed before, if it still may be sent at `now`; else `None`, and the carrier asks anew.
+    ///
+    /// The ticket's event is the last of [`Self::take_events`]; the request may leave once that is durable.
+    pub fn open_ticket(&mut self, intent: RequestIntent, now: Timestamp) -> Option<Ticket> {
+        let current = match self.next_action(now) {
+            HostAction::FetchRobots(current) | HostAction::Fetch(current) => current,
+            HostAction::WaitUntil(_) | HostAction::Park { .. } | HostAction::Finish(_) | HostAction::AwaitOutcome => return None,
+        };
+        if current != intent {
+            return None;
+        }
+        let number = self.account.last_ticket + 1;
+        let event = SiteEvent::Ticket {
+            ticket: number,
+            kind: intent.kind,
+            url: intent.url.clone(),
+            ground: intent.ground.clone(),
+        };
+        self.record(now, event);
+        Some(Ticket { number, intent })
+    }
+
+    /// Whether the request of `ticket`, now durable, may leave: it is the open one, and no exclusion came meanwhile.
+    pub fn on_ticket_durable(&self, ticket: TicketNumber) -> bool {
+        self.account
+            .open
+            .as_ref()
+            .is_some_and(|open| open.ticket == ticket && !self.exclusions.covers_host(open.url.host()))
+    }
+
+    /// Opens the next cycle when it is due, or goes on with one that ended early when new URLs came. While the newest one is
+    /// closed and neither holds: why it closed.
+    fn open_cycle_if_due(&mut self, now: Timestamp) -> Option<FinishReason> {
+        match self.account.cycle_closed {
+            None if self.account.cycle > 0 => return None,
+            Some(reason) if now < self.account.next_cycle_at => {
+                let may_go_on = match reason {
+                    FinishReason::QueueEmpty | FinishReason::Excluded | FinishReason::AddressRefused => true,
+                    FinishReason::BudgetSpent | FinishReason::NoSuchName => false,
+                };
+                if !may_go_on || self.queue.num_queued() == 0 {
+                    return Some(reason);
+                }
+                self.record(now, SiteEvent::CycleResumed);
+                return None;
+            }
+            None | Some(_) => {}
+        }
+        self.queue.reopen();
+        let event =
+            SiteEvent::CycleOpened { cycle: self.account.cycle + 1, next_cycle_at: now.plus(self.rules.recrawl_interval) };
+        self.record(now, event);
+        None
+    }
+
+    /// Chooses the next request; URLs that robots.txt forbids leave the queue on the way.
+    fn choose(&mut self, now: Timestamp) -> Result<RequestIntent, FinishReason> {
+        if self.account.num_page_requests >= self.rules.budget.page_requests() {
+            return Err(FinishReason::BudgetSpent);
+        }
+        if let Some(way) = &self.robots_way {
+            return Ok(robots_intent(way.hops.current().clone()));
+        }
+        loop {
+            // URLs of an origin whose robots.txt failed stand back while others can be asked.
+            let open_minded = self.queue.best(|entry| !self.robots_failed(&entry.url));
+            let Some(url) = open_minded.or_else(|| self.queue.best(|_| true)).map(|entry| entry.url.clone()) else {
+                return Err(FinishReason::QueueEmpty);
+            };
+            match self.robots_standing(&url, now) {
+                Standing::Ask(robots_url) => return Ok(robots_intent(robots_url)),
+                Standing::Allowed(ground) => return Ok(RequestIntent { kind: RequestKind::Page, url, ground }),
+                Standing::Drop(reason) => self.drop_url(&url, reason),
+            }
+        }
+    }
+
+    pub(super) fn drop_url(&mut self, url: &PageUrl, reason: DropReason) {
+        self.queue.settle(url, EntryStanding::Dropped(reason));
+    }
+
+    fn finish(&mut self, reason: FinishReason, now: Timestamp) -> HostAction {
+        if self.account.cycle > 0 && self.account.cycle_closed.is_none() {
+            self.record(now, SiteEvent::CycleClosed { reason });
+        }
+        HostAction::Finish(reason)
+    }
+
+    fn wait(&self, until: Timestamp, now: Timestamp) -> HostAction {
+        if until.since(now) <= self.rules.park_after {
+            return HostAction::WaitUntil(until);
+        }
+        let waits = self.account.wait.filter(|wait| wait.until > now);
+        HostAction::Park { until, reason: waits.map_or(WaitReason::CrawlDelay, |wait| wait.reason) }
+    }
+}
+
+fn robots_intent(url: PageUrl) -> RequestIntent {
+    RequestIntent { kind: RequestKind::Robots, url, ground: RobotsGround::RobotsFile }
+}

@@ -1,0 +1,259 @@
+//! The site's state machine: what may be asked of a site now, and what follows from each answer (P1 to P4).
+//!
+//! [`HostState`] is everything one site's host queue owns: the robots cache, the delay, the backoff, the budget, the page queue. It is
+//! told what happened and says what to do; it never asks the clock and never does anything itself. What must survive a crash goes into
+//! its [`SiteAccount`] as events, which the carrier writes to the ledger ([`HostState::take_events`]).
+//!
+//! Invariants, held after every call:
+//! - at most one request is open (`account.open`);
+//! - no ticket is given before `account.not_before()`, nor when the budget is spent;
+//! - the account changes by its events alone, so replaying the ledger gives the same account.
+
+mod decide;
+mod outcomes;
+mod robots_cache;
+mod row;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::backoff::BackoffPolicy;
+use crate::budget::Budget;
+use crate::exclusion::Exclusions;
+use crate::ledger::{FinishReason, RequestKind, RobotsGround, SiteAccount, SiteEvent, TicketNumber, WaitReason};
+use crate::page_choice::PageQueue;
+use crate::site::Site;
+use crate::time::Timestamp;
+use crate::url::PageUrl;
+
+pub use outcomes::{PageEnd, StoredAs};
+pub use robots_cache::{OriginRobots, PolicyCopy, RobotsEnd};
+
+/// How long a site is left alone after barriers.
+pub const BARRIER_PARK: Duration = Duration::from_secs(7 * 24 * 3600);
+/// Barrier answers in a row that park a site.
+pub const MAX_BARRIER_STREAK: u8 = 3;
+/// Tries at the robots.txt of an origin that is not the site's only one, before its URLs are dropped for this cycle.
+pub const MAX_SIDE_ORIGIN_ROBOTS_TRIES: u8 = 3;
+
+/// The settings the state machine works by; the same for every site.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SiteRules {
+    /// Shortest delay between the end of a request and the start of the next.
+    pub min_delay: Duration,
+    /// The delay is at least this many times the last response time.
+    pub response_time_factor: u32,
+    /// Cap of the delay that follows from the response time.
+    pub max_adaptive_delay: Duration,
+    /// Longest Crawl-delay that is honoured in full.
+    pub max_crawl_delay: Duration,
+    /// A site that waits longer than this is parked.
+    pub park_after: Duration,
+    /// The ladder of waits.
+    pub backoff: BackoffPolicy,
+    /// Requests, pages and origins a cycle.
+    pub budget: Budget,
+    /// URLs kept in a site's queue.
+    pub max_queued_urls: usize,
+    /// From the start of a cycle to the start of the next.
+    pub recrawl_interval: Duration,
+    /// The product token that robots.txt groups are chosen by.
+    pub product_token: String,
+}
+
+/// A request that may be sent once its ticket is durable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestIntent {
+    /// What it is for.
+    pub kind: RequestKind,
+    /// What is asked.
+    pub url: PageUrl,
+    /// Under which rule.
+    pub ground: RobotsGround,
+}
+
+/// What to do now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HostAction {
+    /// Ask for an origin's robots.txt, or for a redirect hop of it.
+    FetchRobots(RequestIntent),
+    /// Ask for a page.
+    Fetch(RequestIntent),
+    /// Nothing before this moment; stay live.
+    WaitUntil(Timestamp),
+    /// Nothing for so long that the site gives up its actor.
+    Park {
+        /// Until when.
+        until: Timestamp,
+        /// Why.
+        reason: WaitReason,
+    },
+    /// The cycle is over.
+    Finish(FinishReason),
+    /// A request is open; its end comes by `on_robots` or `on_outcome`.
+    AwaitOutcome,
+}
+
+/// How a request arrived at its end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrival {
+    /// When it ended.
+    pub at: Timestamp,
+    /// How long it took.
+    pub took: Duration,
+    /// Bytes received.
+    pub wire_bytes: u64,
+    /// A random number in [0, 1), for jitter.
+    pub chance: f64,
+}
+
+/// Leave to send one request, in effect once it is durable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    /// Its number.
+    pub number: TicketNumber,
+    /// The request.
+    pub intent: RequestIntent,
+}
+
+/// A scheme-less seed is tried with https first; a written scheme is taken as it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum SeedScheme {
+    /// The seed named its scheme.
+    Written,
+    /// https is a guess; http is tried where nothing answers.
+    Guessed,
+}
+
+/// Where a site's crawl starts.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Seed {
+    /// The URL.
+    pub url: PageUrl,
+    /// Whether its scheme was written.
+    pub scheme: SeedScheme,
+}
+
+/// A link inside a site, or a redirect target, that the queue may take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundUrl {
+    /// Where it leads.
+    pub url: PageUrl,
+    /// Links away from the nearest seed.
+    pub depth: u16,
+    /// Redirects in a row that led here.
+    pub num_hops: u8,
+}
+
+/// Everything that one site's host queue owns.
+#[derive(Clone, Debug)]
+pub struct HostState {
+    site: Site,
+    rules: Arc<SiteRules>,
+    account: SiteAccount,
+    robots: Vec<OriginRobots>,
+    robots_way: Option<robots_cache::RobotsWay>,
+    queue: PageQueue,
+    seeds: Vec<Seed>,
+    exclusions: Exclusions,
+    events: Vec<(Timestamp, SiteEvent)>,
+}
+
+impl HostState {
+    /// The state of a site that was never asked anything.
+    pub fn new(site: Site, rules: Arc<SiteRules>, exclusions: Exclusions) -> Self {
+        Self {
+            site,
+            rules,
+            account: SiteAccount::default(),
+            robots: Vec::new(),
+            robots_way: None,
+            queue: PageQueue::default(),
+            seeds: Vec::new(),
+            exclusions,
+            events: Vec::new(),
+        }
+    }
+
+    /// The site.
+    pub fn site(&self) -> &Site {
+        &self.site
+    }
+
+    /// The account, events not yet taken included.
+    pub fn account(&self) -> &SiteAccount {
+        &self.account
+    }
+
+    /// The page queue.
+    pub fn queue(&self) -> &PageQueue {
+        &self.queue
+    }
+
+    /// The robots cache.
+    pub fn robots(&self) -> &[OriginRobots] {
+        &self.robots
+    }
+
+    /// Adds a seed; its URL joins the queue. A seed of another site is not taken.
+    pub fn add_seed(&mut self, seed: Seed) {
+        if seed.url.site() != self.site || self.seeds.contains(&seed) {
+            return;
+        }
+        self.queue.add(seed.url.clone(), 0, 0, self.rules.max_queued_urls);
+        self.seeds.push(seed);
+    }
+
+    /// Takes links of this site into the queue; others and excluded ones are left out.
+    pub fn on_links(&mut self, found: impl IntoIterator<Item = FoundUrl>) {
+        for link in found {
+            if self.site.contains_host(link.url.host()) && !self.exclusions.covers_host(link.url.host()) {
+                self.queue.add(link.url, link.depth, link.num_hops, self.rules.max_queued_urls);
+            }
+        }
+    }
+
+    /// Links away from the nearest seed, of the URL whose request is open.
+    pub fn open_depth(&self) -> u16 {
+        let open = self.account.open.as_ref().and_then(|open| self.queue.get(&open.url));
+        open.map_or(0, |entry| entry.depth)
+    }
+
+    /// Takes note of the exclusions that touch this site now. Covered URLs leave the queue; gives how many.
+    ///
+    /// An open request to a covered host is the carrier's to abort, after which it calls [`Self::on_abandoned`].
+    pub fn on_exclusions(&mut self, exclusions: Exclusions) -> usize {
+        self.exclusions = exclusions;
+        let Self { queue, exclusions, seeds, robots, .. } = self;
+        seeds.retain(|seed| !exclusions.covers_host(seed.url.host()));
+        robots.retain(|robots| !exclusions.covers_host(robots.origin.host()));
+        queue.retain(|url| !exclusions.covers_host(url.host()))
+    }
+
+    /// The host of the open request, if one is open.
+    pub fn open_host(&self) -> Option<&str> {
+        self.account.open.as_ref().map(|open| open.url.host())
+    }
+
+    /// The events since the last call, oldest first: to be written to the ledger, in this order, before anything that follows.
+    pub fn take_events(&mut self) -> Vec<(Timestamp, SiteEvent)> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// The only way the account changes: the event is applied and kept for the ledger.
+    fn record(&mut self, at: Timestamp, event: SiteEvent) {
+        self.account.apply(at, &event);
+        self.events.push((at, event));
+    }
+
+    /// Where its crawl starts.
+    pub fn seeds(&self) -> &[Seed] {
+        &self.seeds
+    }
+
+    fn whole_site_excluded(&self) -> bool {
+        self.exclusions.covers_host(self.site.as_str())
+    }
+}

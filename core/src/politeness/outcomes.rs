@@ -1,0 +1,241 @@
+//! What follows for the site from a page request that ended, and from a name that could not be resolved.
+
+use std::time::Duration;
+
+use super::{Arrival, BARRIER_PARK, FoundUrl, HostState, MAX_BARRIER_STREAK};
+use crate::backoff;
+use crate::ledger::{EndKind, FinishReason, SiteEvent, TicketNumber, Wait, WaitReason};
+use crate::outcome::{self, Answer, BarrierWait, FetchFailure, PageFate, ResolveFailure, SiteEffect};
+use crate::page_choice::{DropReason, MAX_REDIRECT_HOPS, EntryStanding};
+use crate::time::Timestamp;
+use crate::url::PageUrl;
+
+/// What became of an HTML page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoredAs {
+    /// Its record went to the store.
+    Record,
+    /// It asked not to be indexed.
+    Noindex,
+    /// Reading it failed; nothing of it is kept.
+    ExtractionFailed,
+    /// The store has no room for another page of this site.
+    Full,
+}
+
+/// How a page request ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PageEnd {
+    /// An answer came that is no page to store.
+    Answered {
+        /// Its status.
+        status: u16,
+        /// What it is.
+        answer: Answer,
+    },
+    /// An HTML page came.
+    Page {
+        /// Its status.
+        status: u16,
+        /// What became of it.
+        stored: StoredAs,
+    },
+    /// No answer came.
+    Failed(FetchFailure),
+}
+
+impl HostState {
+    /// The page request of `ticket` ended. An answer to a ticket that is not the open one changes nothing.
+    pub fn on_outcome(&mut self, ticket: TicketNumber, end: PageEnd, arrival: Arrival) {
+        let Some(open) = self.account.open.as_ref().filter(|open| open.ticket == ticket) else { return };
+        let url = open.url.clone();
+        let num_tries = self.queue.count_try(&url);
+        match end {
+            PageEnd::Page { status, stored } => {
+                self.record_outcome(ticket, EndKind::Answered(status), arrival);
+                self.queue.settle(&url, stored.standing());
+                self.end_barrier_streak(arrival.at);
+                self.forgive(arrival.at);
+            }
+            PageEnd::Answered { status, answer } => {
+                self.record_outcome(ticket, EndKind::Answered(status), arrival);
+                let (fate, effect) = outcome::consequence(&answer);
+                self.apply_fate(&url, fate, drop_reason(&answer, status), num_tries);
+                self.apply_effect(&url, effect, arrival);
+            }
+            PageEnd::Failed(failure) => {
+                self.record_outcome(ticket, EndKind::Failed(failure), arrival);
+                let (fate, effect) = outcome::consequence_of_failure(failure);
+                self.apply_fate(&url, fate, DropReason::TooManyTries, num_tries);
+                self.apply_effect(&url, effect, arrival);
+            }
+        }
+    }
+
+    /// The operator took the host out while its request was open, and the carrier aborted it.
+    pub fn on_abandoned(&mut self, ticket: TicketNumber, arrival: Arrival) {
+        self.robots_way = None;
+        self.record_outcome(ticket, EndKind::Abandoned, arrival);
+    }
+
+    /// No address could be had for the host of `url`; nothing was sent.
+    pub fn on_unresolved(&mut self, url: &PageUrl, failure: &ResolveFailure, arrival: Arrival) {
+        self.robots_way = None;
+        match failure {
+            ResolveFailure::NoSuchName => {
+                match backoff::name_failure_wait(self.account.num_name_failures.saturating_add(1)) {
+                    Some(park) => {
+                        let until = arrival.at.plus(park);
+                        let rung = self.account.rung;
+                        self.record(arrival.at, SiteEvent::Wait { until, reason: WaitReason::NoSuchName, rung });
+                    }
+                    None => self.record(arrival.at, SiteEvent::CycleClosed { reason: FinishReason::NoSuchName }),
+                }
+            }
+            ResolveFailure::NameServers => {
+                self.back_off(None, WaitReason::NameServers, arrival);
+            }
+            ResolveFailure::AddressRefused(_) => {
+                let host = url.host().to_owned();
+                let refused: Vec<PageUrl> =
+                    self.queue.by_choice().into_iter().filter(|queued| queued.host() == host).collect();
+                for url in refused {
+                    self.drop_url(&url, DropReason::AddressRefused);
+                }
+            }
+        }
+    }
+
+    fn apply_fate(&mut self, url: &PageUrl, fate: PageFate, why_dropped: DropReason, num_tries: u8) {
+        let standing = match fate {
+            PageFate::Store | PageFate::KeepRenewed => EntryStanding::Stored,
+            PageFate::AskAgain { tries } if num_tries < tries => EntryStanding::Queued,
+            PageFate::AskAgain { .. } => EntryStanding::Dropped(DropReason::TooManyTries),
+            PageFate::Remove => EntryStanding::Dropped(DropReason::Gone),
+            PageFate::FollowRedirect { target, permanence: _ } => {
+                self.follow(url, &target);
+                EntryStanding::Dropped(DropReason::Redirect { target: Some(target) })
+            }
+            PageFate::Drop => EntryStanding::Dropped(why_dropped),
+        };
+        self.queue.settle(url, standing);
+    }
+
+    /// Queues the target of a redirect, under all the checks that any URL passes.
+    fn follow(&mut self, url: &PageUrl, target: &PageUrl) {
+        let (depth, num_hops) = self.queue.get(url).map_or((0, 0), |entry| (entry.depth, entry.num_hops));
+        if num_hops < MAX_REDIRECT_HOPS {
+            self.on_links([FoundUrl { url: target.clone(), depth, num_hops: num_hops + 1 }]);
+        }
+    }
+
+    fn apply_effect(&mut self, url: &PageUrl, effect: SiteEffect, arrival: Arrival) {
+        if !matches!(effect, SiteEffect::Barrier { .. }) {
+            self.end_barrier_streak(arrival.at);
+        }
+        match effect {
+            SiteEffect::Nothing => {}
+            SiteEffect::ForgiveOneRung => self.forgive(arrival.at),
+            SiteEffect::Backoff { retry_after } => {
+                self.back_off(retry_after, WaitReason::Backoff, arrival);
+            }
+            SiteEffect::WaitFor(span) => self.wait_for(span, WaitReason::RetryAfter, arrival.at),
+            SiteEffect::Barrier { kind: _, wait } => {
+                self.on_barrier(url, arrival.at);
+                match wait {
+                    BarrierWait::UsualDelay => {}
+                    BarrierWait::AsAsked(span) => self.wait_for(span, WaitReason::RetryAfter, arrival.at),
+                    BarrierWait::Backoff { retry_after } => {
+                        self.back_off(retry_after, WaitReason::Backoff, arrival);
+                    }
+                }
+            }
+        }
+    }
+
+    fn on_barrier(&mut self, url: &PageUrl, at: Timestamp) {
+        let streak = self.account.barrier_streak.saturating_add(1);
+        self.record(at, SiteEvent::BarrierStreak(streak));
+        if streak >= MAX_BARRIER_STREAK || url.is_home() {
+            self.wait_for(BARRIER_PARK, WaitReason::Barrier, at);
+        }
+    }
+
+    /// The site waits for `span`, on the rung where it stands.
+    fn wait_for(&mut self, span: Duration, reason: WaitReason, at: Timestamp) {
+        self.extend_wait(Wait { until: at.plus(span), reason }, self.account.rung, at);
+    }
+
+    fn end_barrier_streak(&mut self, at: Timestamp) {
+        if self.account.barrier_streak > 0 {
+            self.record(at, SiteEvent::BarrierStreak(0));
+        }
+    }
+
+    pub(super) fn forgive(&mut self, at: Timestamp) {
+        if self.account.rung > 0 {
+            let rung = backoff::forgive(self.account.rung);
+            self.record(at, SiteEvent::Forgiven { rung });
+        }
+    }
+
+    /// One rung up the ladder; gives the end of the wait.
+    pub(super) fn back_off(&mut self, retry_after: Option<Duration>, reason: WaitReason, arrival: Arrival) -> Timestamp {
+        let rung = self.rules.backoff.next_rung(self.account.rung);
+        let span = self.rules.backoff.wait(rung, retry_after, arrival.chance);
+        let named = retry_after.is_some_and(|named| named >= span);
+        let reason = if named { WaitReason::RetryAfter } else { reason };
+        self.extend_wait(Wait { until: arrival.at.plus(span), reason }, rung, arrival.at);
+        self.account.not_before()
+    }
+
+    /// Records a wait; one in force that ends later is never shortened.
+    fn extend_wait(&mut self, wait: Wait, rung: u8, at: Timestamp) {
+        let Wait { until, reason } = match self.account.wait {
+            Some(longer) if longer.until > wait.until => longer,
+            Some(_) | None => wait,
+        };
+        self.record(at, SiteEvent::Wait { until, reason, rung });
+    }
+
+    pub(super) fn record_outcome(&mut self, ticket: TicketNumber, end: EndKind, arrival: Arrival) {
+        let (took, wire_bytes) = (arrival.took, arrival.wire_bytes);
+        let delay = self.delay_after(took);
+        self.record(arrival.at, SiteEvent::Outcome { ticket, end, wire_bytes, took, delay });
+    }
+
+    /// The largest of the configured delay, the Crawl-delay and a multiple of the response time; twice that while a backoff is not
+    /// forgiven, so that a recovering site is not met with the old pace at once.
+    fn delay_after(&self, took: Duration) -> Duration {
+        let adaptive = took.saturating_mul(self.rules.response_time_factor).min(self.rules.max_adaptive_delay);
+        let delay = self.rules.min_delay.max(self.crawl_delay().unwrap_or_default()).max(adaptive);
+        if self.account.rung > 0 { delay.saturating_mul(2) } else { delay }
+    }
+}
+
+/// Why a page is dropped whose answer is nothing to store.
+fn drop_reason(answer: &Answer, status: u16) -> DropReason {
+    match answer {
+        Answer::Barrier { kind, .. } => DropReason::Barrier(*kind),
+        Answer::OtherContent if status == 200 => DropReason::NotHtml,
+        Answer::Redirect { .. } => DropReason::Redirect { target: None },
+        Answer::Html
+        | Answer::OtherContent
+        | Answer::NotModified
+        | Answer::Gone
+        | Answer::AskOnceMore { .. }
+        | Answer::Busy { .. }
+        | Answer::Refused { .. } => DropReason::Status(status),
+    }
+}
+
+impl StoredAs {
+    fn standing(self) -> EntryStanding {
+        match self {
+            Self::Record => EntryStanding::Stored,
+            Self::Noindex => EntryStanding::Dropped(DropReason::Noindex),
+            Self::ExtractionFailed => EntryStanding::Dropped(DropReason::ExtractionFailed),
+            Self::Full => EntryStanding::Dropped(DropReason::StoreFull),
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! The robots cache of a site: which rules are in force for an origin, when its file must be asked for, and what an answer to that means.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Arrival, HostState, MAX_SIDE_ORIGIN_ROBOTS_TRIES, Seed, SeedScheme};
+use crate::codec::{self, Stored};
+use crate::ledger::{EndKind, RobotsGround, TicketNumber, WaitReason};
+use crate::origin::{Origin, Scheme};
+use crate::outcome::FetchFailure;
+use crate::page_choice::DropReason;
+use crate::response::ResponseHead;
+use crate::retry_after;
+use crate::robots::status::{
+    self, BodyEnd, InForce, RobotsAnswer, RobotsHops, RobotsReading, UnreachableReason, Validators,
+};
+use crate::robots::{RobotsPolicy, RobotsRefusal, RobotsVerdict};
+use crate::site_row::RobotsCopy;
+use crate::time::Timestamp;
+use crate::url::PageUrl;
+
+/// While an old copy rules because the file cannot be read, it is asked for again no sooner than this after the wait.
+const RETRY_BEHIND_A_COPY: Duration = Duration::from_secs(3600);
+
+/// A copy of an origin's rules.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PolicyCopy {
+    /// The rules, or what stands for them where there is no file.
+    pub policy: RobotsPolicy,
+    /// When they were read.
+    pub fetched_at: Timestamp,
+    /// When they must be read again: 24 h at most (RFC 9309 §2.4).
+    pub expires_at: Timestamp,
+}
+
+/// What is known of one origin's robots.txt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OriginRobots {
+    /// The origin.
+    pub origin: Origin,
+    /// The newest copy.
+    pub copy: Option<PolicyCopy>,
+    /// Since when it could not be read, in a row.
+    pub unreachable_since: Option<Timestamp>,
+    /// It is not asked for again before this.
+    pub retry_at: Timestamp,
+    /// Failed tries in a row.
+    pub num_failures: u8,
+}
+
+/// The way of a robots.txt that redirects; its rules are those of the origin where it began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RobotsWay {
+    pub(super) origin: Origin,
+    pub(super) hops: RobotsHops,
+}
+
+/// How a request for robots.txt ended.
+#[derive(Clone, Copy, Debug)]
+pub enum RobotsEnd<'a> {
+    /// An answer came.
+    Answered {
+        /// Its head.
+        head: &'a ResponseHead,
+        /// Its body, at most [`MAX_ROBOTS_BYTES`](crate::robots::MAX_ROBOTS_BYTES).
+        body: &'a [u8],
+        /// Whether the body came to its end.
+        body_end: BodyEnd,
+    },
+    /// None came.
+    Failed(FetchFailure),
+}
+
+/// Where a URL stands with robots.txt.
+pub(super) enum Standing {
+    /// The rules must be asked for first, there.
+    Ask(PageUrl),
+    Allowed(RobotsGround),
+    Drop(DropReason),
+}
+
+impl OriginRobots {
+    fn new(origin: Origin) -> Self {
+        Self { origin, copy: None, unreachable_since: None, retry_at: Timestamp::EPOCH, num_failures: 0 }
+    }
+
+    /// The rules in force at `now`, if any are.
+    pub fn rules_in_force(&self, now: Timestamp) -> Option<&RobotsPolicy> {
+        let copy = self.copy.as_ref().map(|copy| (&copy.policy, copy.fetched_at));
+        match status::rules_in_force(copy, self.unreachable_since, now) {
+            InForce::Copy(policy) => Some(policy),
+            InForce::AskFirst | InForce::DisallowAll => None,
+        }
+    }
+
+    /// The form in which it is stored; none where it is too large, then it is asked for again.
+    pub fn to_stored(&self) -> Option<RobotsCopy> {
+        Some(RobotsCopy { origin: self.origin.clone(), bytes: codec::encode(self).ok()? })
+    }
+
+    /// Back from that form; none where it does not read, then it is asked for again.
+    pub fn from_stored(copy: &RobotsCopy) -> Option<Self> {
+        codec::decode(&copy.bytes).ok()
+    }
+}
+
+impl Stored for OriginRobots {
+    const VERSION: u8 = 1;
+}
+
+impl HostState {
+    pub(super) fn robots_of(&self, origin: &Origin) -> Option<&OriginRobots> {
+        self.robots.iter().find(|robots| robots.origin == *origin)
+    }
+
+    fn robots_of_mut(&mut self, origin: &Origin) -> &mut OriginRobots {
+        let place = self.robots.iter().position(|robots| robots.origin == *origin).unwrap_or_else(|| {
+            self.robots.push(OriginRobots::new(origin.clone()));
+            self.robots.len() - 1
+        });
+        &mut self.robots[place]
+    }
+
+    pub(super) fn robots_failed(&self, url: &PageUrl) -> bool {
+        self.robots_of(&url.origin()).is_some_and(|robots| robots.num_failures > 0)
+    }
+
+    pub(super) fn robots_standing(&self, url: &PageUrl, now: Timestamp) -> Standing {
+        let origin = url.origin();
+        let Some(robots) = self.robots_of(&origin) else {
+            return self.ask_robots(&origin);
+        };
+        let is_fresh = robots.copy.as_ref().is_some_and(|copy| now < copy.expires_at);
+        if !is_fresh && now >= robots.retry_at {
+            let given_up = robots.num_failures >= MAX_SIDE_ORIGIN_ROBOTS_TRIES && self.account.num_page_requests > 0;
+            return if given_up { Standing::Drop(DropReason::RobotsUnreachable) } else { self.ask_robots(&origin) };
+        }
+        match robots.rules_in_force(now) {
+            Some(policy) => standing_of(policy.verdict(url)),
+            None => self.ask_robots(&origin),
+        }
+    }
+
+    fn ask_robots(&self, origin: &Origin) -> Standing {
+        let fingerprint = origin.home().fingerprint();
+        let asked = &self.account.robots_origins;
+        if asked.len() >= usize::from(self.rules.budget.origins()) && !asked.contains(&fingerprint) {
+            return Standing::Drop(DropReason::TooManyOrigins);
+        }
+        Standing::Ask(origin.robots_url())
+    }
+
+    /// The request for a robots.txt ended.
+    pub fn on_robots(&mut self, ticket: TicketNumber, end: RobotsEnd<'_>, arrival: Arrival) {
+        let Some(open) = self.account.open.as_ref().filter(|open| open.ticket == ticket) else { return };
+        let asked = open.url.clone();
+        let mut way = self.robots_way.take().unwrap_or_else(|| {
+            let origin = asked.origin();
+            RobotsWay { hops: RobotsHops::from_origin(&origin), origin }
+        });
+        let (end_kind, reading) = match end {
+            RobotsEnd::Answered { head, body, body_end } => {
+                let answer = RobotsAnswer { head, body, body_end, validators: Validators::NotSent };
+                let reading = status::read_answer(&way.hops, &answer, &self.rules.product_token);
+                (EndKind::Answered(head.status), reading)
+            }
+            RobotsEnd::Failed(failure) => {
+                if failure.nothing_answered() && self.drop_guessed_scheme(&way.origin) {
+                    self.record_outcome(ticket, EndKind::Failed(failure), arrival);
+                    return;
+                }
+                (EndKind::Failed(failure), RobotsReading::Unreachable(UnreachableReason::Failed(failure)))
+            }
+        };
+        match reading {
+            RobotsReading::Hop(next) if !self.exclusions.covers_host(next.host()) => {
+                way.hops.follow(next);
+                self.robots_way = Some(way);
+                self.record_outcome(ticket, end_kind, arrival);
+            }
+            // Another site's robots.txt is that site's own to ask for; here it counts as unreachable.
+            RobotsReading::Hop(_)
+            | RobotsReading::OtherSite(_)
+            | RobotsReading::Unchanged
+            | RobotsReading::Unreachable(_) => self.on_robots_unreachable(ticket, &way.origin, end, end_kind, arrival),
+            RobotsReading::Rules(_) | RobotsReading::NoRules(_) | RobotsReading::DisallowAll(_) => {
+                if let (Some(policy), RobotsEnd::Answered { head, .. }) = (reading.into_policy(), end) {
+                    self.keep_policy(&way.origin, policy, status::copy_ttl(head), arrival.at);
+                }
+                // The outcome comes after the new rules: its delay knows their Crawl-delay.
+                self.record_outcome(ticket, end_kind, arrival);
+                self.forgive(arrival.at);
+            }
+        }
+    }
+
+    fn keep_policy(&mut self, origin: &Origin, policy: RobotsPolicy, ttl: Duration, at: Timestamp) {
+        let robots = self.robots_of_mut(origin);
+        robots.copy = Some(PolicyCopy { policy, fetched_at: at, expires_at: at.plus(ttl) });
+        robots.unreachable_since = None;
+        robots.num_failures = 0;
+        robots.retry_at = Timestamp::EPOCH;
+    }
+
+    fn on_robots_unreachable(
+        &mut self,
+        ticket: TicketNumber,
+        origin: &Origin,
+        end: RobotsEnd<'_>,
+        end_kind: EndKind,
+        arrival: Arrival,
+    ) {
+        let retry_after = match end {
+            RobotsEnd::Answered { head, .. } => retry_after::wait_of(head, arrival.at),
+            RobotsEnd::Failed(_) => None,
+        };
+        self.record_outcome(ticket, end_kind, arrival);
+        let until = self.back_off(retry_after, WaitReason::RobotsUnreachable, arrival);
+        let robots = self.robots_of_mut(origin);
+        robots.unreachable_since.get_or_insert(arrival.at);
+        robots.num_failures = robots.num_failures.saturating_add(1);
+        robots.retry_at = match robots.rules_in_force(until) {
+            Some(_) => until.plus(RETRY_BEHIND_A_COPY),
+            None => until,
+        };
+    }
+
+    /// Where `origin` came from a seed whose https was a guess: all its URLs change to http. False if it was no guess.
+    fn drop_guessed_scheme(&mut self, origin: &Origin) -> bool {
+        let guessed =
+            |seed: &Seed| seed.scheme == SeedScheme::Guessed && seed.url.origin() == *origin;
+        if origin.scheme() != Scheme::Https || !self.seeds.iter().any(guessed) {
+            return false;
+        }
+        let to_http = |url: &PageUrl| if url.origin() == *origin { with_scheme(url, Scheme::Http) } else { None };
+        for seed in &mut self.seeds {
+            if let Some(url) = to_http(&seed.url) {
+                seed.url = url;
+                seed.scheme = SeedScheme::Written;
+            }
+        }
+        self.queue.rewrite(to_http);
+        true
+    }
+
+    /// The longest Crawl-delay among the site's files, capped.
+    pub(super) fn crawl_delay(&self) -> Option<Duration> {
+        let policies = self.robots.iter().filter_map(|robots| robots.copy.as_ref()).map(|copy| &copy.policy);
+        policies.filter_map(RobotsPolicy::crawl_delay).max().map(|delay| delay.min(self.rules.max_crawl_delay))
+    }
+}
+
+fn standing_of(verdict: RobotsVerdict) -> Standing {
+    match verdict {
+        RobotsVerdict::Allowed(ground) => Standing::Allowed(ground),
+        RobotsVerdict::Disallowed(RobotsRefusal::Line(line)) => {
+            Standing::Drop(DropReason::Robots { line: line.number, text: line.text })
+        }
+        RobotsVerdict::Disallowed(RobotsRefusal::LoginRequired { status }) => {
+            Standing::Drop(DropReason::Robots { line: 0, text: format!("robots.txt answered {status}: a login") })
+        }
+    }
+}
+
+/// The same URL with another scheme, its port kept where one is written.
+fn with_scheme(url: &PageUrl, scheme: Scheme) -> Option<PageUrl> {
+    let mut changed = url.as_url().clone();
+    changed.set_scheme(scheme.as_str()).ok()?;
+    PageUrl::from_url(changed).ok()
+}

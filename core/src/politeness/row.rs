@@ -1,0 +1,43 @@
+//! The way from a site's stored parts back to a live state.
+//!
+//! The stored parts carry what is convenient to remember (seeds, robots copies, the page queue); what must be remembered is the account,
+//! and the caller puts the ledger's into the row where the two differ.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Arrival, HostState, OriginRobots, SiteRules};
+use crate::exclusion::Exclusions;
+use crate::ledger::EndKind;
+use crate::page_choice::PageQueue;
+use crate::site_row::SiteRow;
+use crate::time::Timestamp;
+
+impl HostState {
+    /// The state of a site that the store knows.
+    ///
+    /// A ticket found open was sent by a process that is gone: it counts as spent, and the delay runs from `now` (P14).
+    pub fn restore(
+        row: SiteRow,
+        queue: PageQueue,
+        robots: Vec<OriginRobots>,
+        rules: Arc<SiteRules>,
+        exclusions: Exclusions,
+        now: Timestamp,
+    ) -> Self {
+        let mut state = Self::new(row.site, rules, Exclusions::default());
+        state.account = row.account;
+        state.robots = robots;
+        state.queue = queue;
+        for seed in row.seeds {
+            state.add_seed(seed);
+        }
+        state.on_exclusions(exclusions);
+        if let Some(open) = state.account.open.clone() {
+            state.queue.count_try(&open.url);
+            let arrival = Arrival { at: now, took: Duration::ZERO, wire_bytes: 0, chance: 0.0 };
+            state.record_outcome(open.ticket, EndKind::Lost, arrival);
+        }
+        state
+    }
+}

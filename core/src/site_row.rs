@@ -1,0 +1,175 @@
+//! What is stored of a site between and during its cycles: its standing, its account, its queue.
+//!
+//! Three parts, stored apart because they change at different rates: the [`SiteRow`] (small, with each outcome), the
+//! [`SiteFrontier`] (the queue), and one [`RobotsCopy`] an origin (up to half a megabyte, once a day).
+//!
+//! Invariant: `account` is the fold of all ledger entries of the site up to `account_seq`, and of none after it; so replaying the
+//! ledger from any earlier point gives the same account.
+
+use serde::{Deserialize, Serialize};
+
+use crate::codec::Stored;
+use crate::exclusion::Exclusions;
+use crate::ledger::{FinishReason, LedgerEntry, LedgerEvent, SiteAccount, WaitReason};
+use crate::origin::Origin;
+use crate::page_choice::FrontierEntry;
+use crate::politeness::Seed;
+use crate::site::Site;
+use crate::time::Timestamp;
+
+/// Most pages stored of one site (P1).
+pub const MAX_PAGES_PER_SITE: usize = 20;
+
+/// How a site stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum SiteStanding {
+    /// Waits for its turn: for its first cycle, or to be taken up again.
+    Due,
+    /// A host actor works on it.
+    Live,
+    /// Waits in mid-cycle, without an actor.
+    Parked {
+        /// Why.
+        reason: WaitReason,
+    },
+    /// Its cycle is over; it rests until the next.
+    Finished {
+        /// How the cycle ended.
+        reason: FinishReason,
+    },
+    /// The operator stopped it.
+    Paused,
+}
+
+impl SiteStanding {
+    /// One word for tables and filters.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Due => "due",
+            Self::Live => "live",
+            Self::Parked { .. } => "parked",
+            Self::Finished { .. } => "finished",
+            Self::Paused => "paused",
+        }
+    }
+}
+
+/// The stored row of one site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SiteRow {
+    /// Which.
+    pub site: Site,
+    /// How it stands.
+    pub standing: SiteStanding,
+    /// When it is to be taken up next. Without meaning while it is live or paused.
+    pub due_at: Timestamp,
+    /// When it was first heard of.
+    pub first_seen_at: Timestamp,
+    /// Where its cycles start.
+    pub seeds: Vec<Seed>,
+    /// Budget, waits, open ticket.
+    pub account: SiteAccount,
+    /// Number of the newest ledger entry that `account` holds.
+    pub account_seq: u64,
+    /// Pages stored of it; kept by the store, whatever a writer puts here.
+    pub num_pages: u16,
+    /// When its last finished cycle ended.
+    pub last_cycle_finished_at: Option<Timestamp>,
+}
+
+impl SiteRow {
+    /// A site just heard of, due at once.
+    pub fn new(site: Site, seeds: Vec<Seed>, now: Timestamp) -> Self {
+        Self {
+            site,
+            standing: SiteStanding::Due,
+            due_at: now,
+            first_seen_at: now,
+            seeds,
+            account: SiteAccount::default(),
+            account_seq: 0,
+            num_pages: 0,
+            last_cycle_finished_at: None,
+        }
+    }
+
+    /// Folds a ledger entry into the account, if it is one of this site that is not in it yet.
+    pub fn replay(&mut self, entry: &LedgerEntry) -> Replayed {
+        match &entry.event {
+            LedgerEvent::Site { site, event } if *site == self.site && entry.seq > self.account_seq => {
+                self.account.apply(entry.at, event);
+                self.account_seq = entry.seq;
+                Replayed::Folded
+            }
+            LedgerEvent::Site { .. } | LedgerEvent::Excluded { .. } | LedgerEvent::Included { .. } => Replayed::NotMine,
+        }
+    }
+}
+
+/// What [`SiteRow::replay`] did with an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replayed {
+    /// It is in the account now.
+    Folded,
+    /// It is of another site, or was in already.
+    NotMine,
+}
+
+/// What is kept of one origin's robots.txt, in the form that the politeness rules keep it in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RobotsCopy {
+    /// Whose.
+    pub origin: Origin,
+    /// Opaque to the store.
+    pub bytes: Vec<u8>,
+}
+
+/// The URLs of one site's queue, as they are stored; [`crate::page_choice::PageQueue`] is the live form.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SiteFrontier {
+    /// In the order they were found.
+    pub entries: Vec<FrontierEntry>,
+}
+
+impl SiteFrontier {
+    /// Takes out every URL on an excluded host; says how many.
+    pub fn leave_out_excluded(&mut self, exclusions: &Exclusions) -> u64 {
+        let before = self.entries.len();
+        self.entries.retain(|entry| !exclusions.covers_host(entry.url.host()));
+        (before - self.entries.len()) as u64
+    }
+}
+
+impl Stored for SiteRow {
+    const VERSION: u8 = 1;
+}
+
+impl Stored for SiteFrontier {
+    const VERSION: u8 = 1;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::SiteEvent;
+
+    #[test]
+    fn replay_folds_each_entry_once_and_only_its_own() {
+        let site = Site::of_host("example.com");
+        let mut row = SiteRow::new(site.clone(), Vec::new(), Timestamp::EPOCH);
+        let opened = |seq, site: &Site| LedgerEntry {
+            seq,
+            at: Timestamp::from_secs(seq),
+            event: LedgerEvent::Site {
+                site: site.clone(),
+                event: SiteEvent::CycleOpened { cycle: 7, next_cycle_at: Timestamp::from_secs(9) },
+            },
+        };
+        assert_eq!(row.replay(&opened(3, &Site::of_host("example.org"))), Replayed::NotMine);
+        assert_eq!(row.account.cycle, 0);
+        assert_eq!(row.replay(&opened(3, &site)), Replayed::Folded);
+        assert_eq!((row.account.cycle, row.account_seq), (7, 3));
+        assert_eq!(row.replay(&opened(3, &site)), Replayed::NotMine);
+        assert_eq!(row.replay(&opened(2, &site)), Replayed::NotMine);
+    }
+}
