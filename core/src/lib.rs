@@ -7,6 +7,7 @@
 
 #![deny(missing_docs)]
 
+pub mod address;
 pub mod backoff;
 pub mod barrier;
 pub mod budget;
@@ -29,6 +30,7 @@ pub mod record;
 pub mod response;
 pub mod retry_after;
 pub mod robots;
+pub mod seed;
 pub mod site;
 pub mod site_row;
 pub mod time;

@@ -29,6 +29,7 @@ use crate::time::Timestamp;
 use crate::url::PageUrl;
 
 pub use outcomes::{PageEnd, StoredAs};
+pub use crate::seed::{Seed, SeedScheme};
 pub use robots_cache::{OriginRobots, PolicyCopy, RobotsEnd};
 
 /// How long a site is left alone after barriers.
@@ -116,24 +117,6 @@ pub struct Ticket {
     pub number: TicketNumber,
     /// The request.
     pub intent: RequestIntent,
-}
-
-/// A scheme-less seed is tried with https first; a written scheme is taken as it stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum SeedScheme {
-    /// The seed named its scheme.
-    Written,
-    /// https is a guess; http is tried where nothing answers.
-    Guessed,
-}
-
-/// Where a site's crawl starts.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Seed {
-    /// The URL.
-    pub url: PageUrl,
-    /// Whether its scheme was written.
-    pub scheme: SeedScheme,
 }
 
 /// A link inside a site, or a redirect target, that the queue may take.

@@ -1,0 +1,360 @@
+//! What each key of the configuration may be set to.
+//!
+//! Limits of promises (20 page requests, 24 hours for robots.txt) stand here as bounds that no configuration passes.
+//! Values that are merely unwise are the business of `lohisoftbot check`.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::{Config, MAX_ORIGINS, MAX_PAGE_REQUESTS, is_host_name, show_size, show_span};
+
+/// A value that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key} {what}: {fix}")]
+pub struct ConfigProblem {
+    /// Section and key, such as `budget.page_requests`.
+    pub key: &'static str,
+    /// What is wrong with the value.
+    pub what: String,
+    /// What to write instead.
+    pub fix: String,
+}
+
+const MILLI: Duration = Duration::from_millis(1);
+const SECOND: Duration = Duration::from_secs(1);
+const HOUR: Duration = Duration::from_secs(3600);
+const DAY: Duration = Duration::from_secs(86_400);
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// Longest path of a Unix socket in bytes: `sun_path` holds 108, the last one a zero (unix(7)).
+const MAX_SOCKET_PATH_BYTES: usize = 107;
+
+pub(super) fn problems(config: &Config) -> Vec<ConfigProblem> {
+    let mut found = Problems(Vec::new());
+    identity(config, &mut found);
+    network(config, &mut found);
+    pace(config, &mut found);
+    storage(config, &mut found);
+    found.0
+}
+
+struct Problems(Vec<ConfigProblem>);
+
+impl Problems {
+    fn add(&mut self, key: &'static str, what: impl Into<String>, fix: impl Into<String>) {
+        self.0.push(ConfigProblem { key, what: what.into(), fix: fix.into() });
+    }
+
+    fn span(&mut self, key: &'static str, value: Duration, low: Duration, high: Duration) {
+        self.within(key, value, low, high, show_span);
+    }
+
+    fn size(&mut self, key: &'static str, value: u64, low: u64, high: u64) {
+        self.within(key, value, low, high, show_size);
+    }
+
+    fn count(&mut self, key: &'static str, value: u32, low: u32, high: u32) {
+        self.within(key, value, low, high, |count| count.to_string());
+    }
+
+    fn within<T: PartialOrd + Copy>(&mut self, key: &'static str, value: T, low: T, high: T, show: fn(T) -> String) {
+        if value < low || value > high {
+            self.add(key, format!("is {}", show(value)), format!("write a value from {} to {}", show(low), show(high)));
+        }
+    }
+}
+
+fn identity(config: &Config, found: &mut Problems) {
+    let identity = &config.identity;
+    // RFC 9309 §2.2.1: a product token holds letters, underscores and hyphens only; any other would never match its
+    // group.
+    let is_token = |b: u8| b.is_ascii_alphabetic() || b == b'_' || b == b'-';
+    if identity.product.is_empty() || identity.product.len() > 64 || !identity.product.bytes().all(is_token) {
+        found.add(
+            "identity.product",
+            format!("is {:?}, which robots.txt files cannot address", identity.product),
+            "write 1 to 64 letters, hyphens or underscores, such as \"LohiSoftBot\"",
+        );
+    }
+    let is_version = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_');
+    if identity.version.is_empty() || identity.version.len() > 32 || !identity.version.bytes().all(is_version) {
+        found.add(
+            "identity.version",
+            format!("is {:?}", identity.version),
+            "write 1 to 32 letters, digits, dots, hyphens or underscores, such as \"1.0\"",
+        );
+    }
+    if !is_mail_address(&identity.contact) {
+        found.add(
+            "identity.contact",
+            format!("is {:?}, which is no mail address", identity.contact),
+            "write the address of whoever answers for this bot, such as \"message@lohisoft.com\"",
+        );
+    }
+    if !is_page_address(&identity.info_url) {
+        found.add(
+            "identity.info_url",
+            format!("is {:?}, which is no address of a web page", identity.info_url),
+            "write the page that describes this bot, such as \"https://lohisoft.com/bot\"",
+        );
+    }
+    found.count("identity.user_agent_url_share", identity.user_agent_url_share, 0, 100);
+    if !is_host_name(&identity.host_suffix) {
+        found.add(
+            "identity.host_suffix",
+            format!("is {:?}, which is no host name", identity.host_suffix),
+            "write the name that the host names of the published addresses end in, such as \"bot.lohisoft.com\"",
+        );
+        return;
+    }
+    for (address, host) in &identity.addresses {
+        let below = host.strip_suffix(&identity.host_suffix).and_then(|rest| rest.strip_suffix('.'));
+        if !is_host_name(host) || below.is_none() {
+            found.add(
+                "identity.addresses",
+                format!("gives {address} the name {host:?}"),
+                format!("write a host name that ends in .{}, or change identity.host_suffix", identity.host_suffix),
+            );
+        }
+    }
+}
+
+/// A plain mail address that fits between the parentheses of a User-Agent comment (RFC 9110 §5.6.5).
+fn is_mail_address(text: &str) -> bool {
+    let Some((local, host)) = text.split_once('@') else { return false };
+    let is_local = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~.".contains(&b);
+    (1..=64).contains(&local.len()) && local.bytes().all(is_local) && is_host_name(host) && host.contains('.')
+}
+
+fn is_page_address(text: &str) -> bool {
+    let plain = text.bytes().all(|b| b.is_ascii_graphic() && !b"()\\\"<>".contains(&b));
+    plain && text.len() <= 256 && text.contains("://") && crate::url::PageUrl::parse(text, None).is_ok()
+}
+
+fn network(config: &Config, found: &mut Problems) {
+    let network = &config.network;
+    for (key, value) in [
+        ("network.dns_timeout", network.dns_timeout),
+        ("network.connect_timeout", network.connect_timeout),
+        ("network.tls_timeout", network.tls_timeout),
+        ("network.first_byte_timeout", network.first_byte_timeout),
+        ("network.idle_timeout", network.idle_timeout),
+        ("network.total_timeout", network.total_timeout),
+    ] {
+        found.span(key, value, MILLI, HOUR);
+    }
+    found.size("network.max_head_bytes", network.max_head_bytes, KIB, MIB);
+    found.count("network.max_head_lines", network.max_head_lines, 16, 4096);
+    found.size("network.max_body_bytes", network.max_body_bytes, KIB, 64 * MIB);
+    found.count("network.max_decode_ratio", network.max_decode_ratio, 1, 100_000);
+    found.count("network.max_in_flight", network.max_in_flight, 1, 65_536);
+    if network.max_in_flight_bytes < network.max_body_bytes {
+        found.add(
+            "network.max_in_flight_bytes",
+            format!("is {}, too little for one body", show_size(network.max_in_flight_bytes)),
+            format!("write at least network.max_body_bytes, {}", show_size(network.max_body_bytes)),
+        );
+    }
+    if network.extra_roots.iter().any(|path| path.as_os_str().is_empty()) {
+        found.add("network.extra_roots", "holds an empty path", "write the path of a PEM file, or leave it out");
+    }
+    // With an enforced identity, requests leave from the published addresses and no others (P10). Addresses in an
+    // opened range never reach a public one, so a test may send from there.
+    let is_free = |address| network.allow_ranges.iter().any(|range| range.contains(address));
+    for address in &network.source_addresses {
+        if config.identity.enforce && !config.identity.addresses.contains_key(address) && !is_free(*address) {
+            found.add(
+                "network.source_addresses",
+                format!("holds {address}, which identity.addresses does not publish"),
+                "publish it there with its host name, or take it out here",
+            );
+        }
+    }
+}
+
+fn pace(config: &Config, found: &mut Problems) {
+    found.span("politeness.min_delay", config.politeness.min_delay, MILLI, DAY);
+    found.count("politeness.response_time_factor", config.politeness.response_time_factor, 0, 1000);
+    found.span("politeness.max_adaptive_delay", config.politeness.max_adaptive_delay, Duration::ZERO, DAY);
+    found.span("politeness.max_crawl_delay", config.politeness.max_crawl_delay, MILLI, 30 * DAY);
+    found.span("politeness.park_after", config.politeness.park_after, MILLI, DAY);
+    found.span("backoff.first", config.backoff.first, MILLI, DAY);
+    if config.backoff.max < config.backoff.first || config.backoff.max > 30 * DAY {
+        found.add(
+            "backoff.max",
+            format!("is {}", show_span(config.backoff.max)),
+            format!("write a value from backoff.first, {}, to 30d", show_span(config.backoff.first)),
+        );
+    }
+    found.span("backoff.max_retry_after", config.backoff.max_retry_after, DAY, 365 * DAY);
+    found.count("backoff.jitter_percent", config.backoff.jitter_percent, 0, 100);
+    found.count("budget.page_requests", config.budget.page_requests, 1, MAX_PAGE_REQUESTS);
+    found.count("budget.max_origins", config.budget.max_origins, 1, MAX_ORIGINS);
+    // RFC 9309 §2.4: a cached copy is used for no more than 24 hours.
+    found.span("robots.max_cache_ttl", config.robots.max_cache_ttl, SECOND, DAY);
+    if config.robots.min_cache_ttl > config.robots.max_cache_ttl {
+        found.add(
+            "robots.min_cache_ttl",
+            format!("is {}", show_span(config.robots.min_cache_ttl)),
+            format!("write no more than robots.max_cache_ttl, {}", show_span(config.robots.max_cache_ttl)),
+        );
+    }
+    found.count("discovery.max_sites", config.discovery.max_sites, 1, 100_000_000);
+    found.count("discovery.max_live_sites", config.discovery.max_live_sites, 1, 1_000_000);
+    found.count("discovery.max_queued_urls", config.discovery.max_queued_urls, 1, 1000);
+    found.span("recrawl.interval", config.recrawl.interval, SECOND, 365 * DAY);
+}
+
+fn storage(config: &Config, found: &mut Problems) {
+    if config.store.data_dir.as_os_str().is_empty() {
+        found.add("store.data_dir", "is empty", "write the path of a folder, such as \"data\"");
+    }
+    found.span("store.batch_interval", config.store.batch_interval, MILLI, 10 * SECOND);
+    found.size("store.cache_bytes", config.store.cache_bytes, MIB, 64 * GIB);
+    let socket = config.socket_path();
+    if byte_len(&socket) > MAX_SOCKET_PATH_BYTES {
+        found.add(
+            "control.socket",
+            format!("would be {} bytes long ({})", byte_len(&socket), socket.display()),
+            format!("write a path of at most {MAX_SOCKET_PATH_BYTES} bytes, which is all that a Unix socket can have"),
+        );
+    }
+}
+
+fn byte_len(path: &Path) -> usize {
+    path.as_os_str().as_encoded_bytes().len()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    /// Changes the defaults and wants exactly these keys to be complained of, each with something to write.
+    #[track_caller]
+    fn check(change: impl FnOnce(&mut Config), wanted: &[&str]) {
+        let mut config = Config::default();
+        change(&mut config);
+        let found = config.problems();
+        let keys: Vec<&str> = found.iter().map(|problem| problem.key).collect();
+        assert_eq!(keys, wanted, "{found:?}");
+        for problem in found {
+            assert!(problem.to_string().contains("write") || problem.to_string().contains("publish"), "{problem}");
+        }
+    }
+
+    #[test]
+    fn budget_may_only_be_lowered() {
+        check(|c| c.budget.page_requests = 21, &["budget.page_requests"]);
+        check(|c| c.budget.page_requests = 0, &["budget.page_requests"]);
+        check(|c| c.budget.page_requests = 1, &[]);
+        check(|c| c.budget.max_origins = 21, &["budget.max_origins"]);
+    }
+
+    #[test]
+    fn robots_copy_rules_for_a_day_at_most() {
+        check(|c| c.robots.max_cache_ttl = DAY + MILLI, &["robots.max_cache_ttl"]);
+        check(|c| c.robots.max_cache_ttl = SECOND, &["robots.min_cache_ttl"]);
+        check(
+            |c| {
+                c.robots.max_cache_ttl = SECOND;
+                c.robots.min_cache_ttl = SECOND;
+            },
+            &[],
+        );
+    }
+
+    #[test]
+    fn product_that_robots_files_cannot_name_is_refused() {
+        for product in ["", "Bot2", "Lohi Soft", "bot/1.0", "Bot\r\nX: y", "бот"] {
+            check(|c| c.identity.product = product.to_owned(), &["identity.product"]);
+        }
+        check(|c| c.identity.product = "my-bot_x".to_owned(), &[]);
+    }
+
+    #[test]
+    fn contact_and_page_that_would_break_the_user_agent_are_refused() {
+        for contact in ["", "nobody", "a@b", "a b@c.de", "a)@c.de", "a@c.de\r\nX: y", "@c.de", "a@@c.de"] {
+            check(|c| c.identity.contact = contact.to_owned(), &["identity.contact"]);
+        }
+        for url in [
+            "",
+            "lohisoft.com/bot",
+            "ftp://a.de/",
+            "https://a.de/(x)",
+            "https://a.de/ x",
+            "https:///",
+            "https://u:p@a.de/",
+        ] {
+            check(|c| c.identity.info_url = url.to_owned(), &["identity.info_url"]);
+        }
+        check(|c| c.identity.version = "1.0 (x)".to_owned(), &["identity.version"]);
+        check(|c| c.identity.user_agent_url_share = 101, &["identity.user_agent_url_share"]);
+    }
+
+    #[test]
+    fn published_host_names_end_in_the_suffix_with_its_dot() {
+        let named = |host: &'static str| {
+            move |c: &mut Config| drop(c.identity.addresses.insert(Ipv4Addr::new(192, 0, 2, 1), host.to_owned()))
+        };
+        check(named("a.bot.lohisoft.com"), &[]);
+        for host in
+            ["bot.lohisoft.com", "evilbot.lohisoft.com", "a.bot.lohisoft.com.evil.example", "", ".bot.lohisoft.com"]
+        {
+            check(named(host), &["identity.addresses"]);
+        }
+    }
+
+    #[test]
+    fn requests_leave_from_published_addresses_only() {
+        let from = |last| move |c: &mut Config| c.network.source_addresses = vec![Ipv4Addr::new(127, 0, 0, last)];
+        check(from(2), &["network.source_addresses"]);
+        check(
+            |c| {
+                from(2)(c);
+                c.network.allow_ranges = vec!["127.0.0.0/8".parse().unwrap()];
+            },
+            &[],
+        );
+        check(
+            |c| {
+                from(2)(c);
+                c.identity.enforce = false;
+            },
+            &[],
+        );
+    }
+
+    #[test]
+    fn limits_that_stop_all_work_are_refused() {
+        check(|c| c.network.max_in_flight = 0, &["network.max_in_flight"]);
+        check(|c| c.network.max_in_flight_bytes = MIB, &["network.max_in_flight_bytes"]);
+        check(|c| c.network.connect_timeout = Duration::ZERO, &["network.connect_timeout"]);
+        check(|c| c.discovery.max_live_sites = 0, &["discovery.max_live_sites"]);
+        check(|c| c.recrawl.interval = Duration::ZERO, &["recrawl.interval"]);
+        check(|c| c.backoff.first = DAY + SECOND, &["backoff.first", "backoff.max"]);
+        check(|c| c.store.data_dir = "".into(), &["store.data_dir"]);
+    }
+
+    #[test]
+    fn socket_path_that_the_system_cannot_hold_is_refused() {
+        check(|c| c.control.socket = "x".repeat(107).into(), &[]);
+        check(|c| c.control.socket = "x".repeat(108).into(), &["control.socket"]);
+        check(|c| c.store.data_dir = "x".repeat(100).into(), &["control.socket"]);
+    }
+
+    #[test]
+    fn every_problem_is_named_at_once() {
+        check(
+            |c| {
+                c.budget.page_requests = 40;
+                c.identity.contact = String::new();
+                c.store.cache_bytes = 1;
+            },
+            &["identity.contact", "budget.page_requests", "store.cache_bytes"],
+        );
+    }
+}

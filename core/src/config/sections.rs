@@ -1,0 +1,349 @@
+//! The sections of the configuration and what each key is by default.
+//!
+//! The defaults are those of `config.toml` as it ships; a test of the root package holds the two together. A section
+//! says what a key means and its unit; what a key may be set to is said in `bounds`.
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::addresses::{Ipv4Range, NameServer, ResolveTable};
+use super::quantity::{size, span};
+
+const SECOND: Duration = Duration::from_secs(1);
+const MINUTE: Duration = Duration::from_secs(60);
+const DAY: Duration = Duration::from_secs(86_400);
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+
+/// Who the bot says it is, and where its requests come from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct IdentitySettings {
+    /// The product token: the name that robots.txt groups are matched with (RFC 9309 §2.2.1).
+    pub product: String,
+    /// The version behind it in the User-Agent.
+    pub version: String,
+    /// Mail address of who answers for the bot.
+    pub contact: String,
+    /// Page that describes the bot.
+    pub info_url: String,
+    /// Share of sites, in percent, that are shown `info_url` in the User-Agent; the others are shown `contact`.
+    pub user_agent_url_share: u32,
+    /// The name below which the host names of all published addresses lie, without a leading dot.
+    pub host_suffix: String,
+    /// The published addresses with the host name of each.
+    pub addresses: BTreeMap<Ipv4Addr, String>,
+    /// Whether a node that does not hold the published addresses refuses to crawl public addresses.
+    pub enforce: bool,
+}
+
+impl Default for IdentitySettings {
+    fn default() -> Self {
+        Self {
+            product: "LohiSoftBot".to_owned(),
+            version: "1.0".to_owned(),
+            contact: "message@lohisoft.com".to_owned(),
+            info_url: "https://lohisoft.com/bot".to_owned(),
+            user_agent_url_share: 0,
+            host_suffix: "bot.lohisoft.com".to_owned(),
+            addresses: BTreeMap::from([(
+                Ipv4Addr::new(79, 139, 58, 98),
+                "crawl-79-139-58-98.bot.lohisoft.com".to_owned(),
+            )]),
+            enforce: true,
+        }
+    }
+}
+
+/// How requests leave, and the limits of each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct NetworkSettings {
+    /// Names that are answered from here, for test hosts.
+    pub resolve: ResolveTable,
+    /// Ranges that are dialled although they are not public.
+    pub allow_ranges: Vec<Ipv4Range>,
+    /// PEM files of further certificate authorities.
+    pub extra_roots: Vec<PathBuf>,
+    /// Name servers; the system's where there is none.
+    pub nameservers: Vec<NameServer>,
+    /// Addresses that requests leave from; the published ones where there is none.
+    pub source_addresses: Vec<Ipv4Addr>,
+    /// Longest time for a name to resolve.
+    #[serde(with = "span")]
+    pub dns_timeout: Duration,
+    /// Longest time for a connection to be made.
+    #[serde(with = "span")]
+    pub connect_timeout: Duration,
+    /// Longest time for the TLS handshake.
+    #[serde(with = "span")]
+    pub tls_timeout: Duration,
+    /// Longest time from the request to the head of the answer.
+    #[serde(with = "span")]
+    pub first_byte_timeout: Duration,
+    /// Longest time in which nothing of a body comes.
+    #[serde(with = "span")]
+    pub idle_timeout: Duration,
+    /// Longest time for one whole request.
+    #[serde(with = "span")]
+    pub total_timeout: Duration,
+    /// Longest head of an answer, in bytes.
+    #[serde(with = "size")]
+    pub max_head_bytes: u64,
+    /// Most lines in the head of an answer.
+    pub max_head_lines: u32,
+    /// Longest body after decoding, in bytes; what is longer is cut.
+    #[serde(with = "size")]
+    pub max_body_bytes: u64,
+    /// Most bytes that one byte of a compressed body may become.
+    pub max_decode_ratio: u32,
+    /// Most pages that are fetched, extracted or stored at once.
+    pub max_in_flight: u32,
+    /// Most bytes of body that are held at once.
+    #[serde(with = "size")]
+    pub max_in_flight_bytes: u64,
+}
+
+impl Default for NetworkSettings {
+    fn default() -> Self {
+        Self {
+            resolve: ResolveTable::default(),
+            allow_ranges: Vec::new(),
+            extra_roots: Vec::new(),
+            nameservers: Vec::new(),
+            source_addresses: Vec::new(),
+            dns_timeout: 5 * SECOND,
+            connect_timeout: 10 * SECOND,
+            tls_timeout: 10 * SECOND,
+            first_byte_timeout: 20 * SECOND,
+            idle_timeout: 15 * SECOND,
+            total_timeout: 60 * SECOND,
+            max_head_bytes: 64 * KIB,
+            max_head_lines: 256,
+            max_body_bytes: 2 * MIB,
+            max_decode_ratio: 1000,
+            max_in_flight: 256,
+            max_in_flight_bytes: 256 * MIB,
+        }
+    }
+}
+
+/// How long a site is left alone between two requests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PolitenessSettings {
+    /// Shortest delay after a request has ended.
+    #[serde(with = "span")]
+    pub min_delay: Duration,
+    /// The delay is at least this many times the last response time.
+    pub response_time_factor: u32,
+    /// Longest delay that follows from the response time.
+    #[serde(with = "span")]
+    pub max_adaptive_delay: Duration,
+    /// Longest Crawl-delay that is honoured; a longer one counts as this.
+    #[serde(with = "span")]
+    pub max_crawl_delay: Duration,
+    /// A site that waits longer than this is parked.
+    #[serde(with = "span")]
+    pub park_after: Duration,
+}
+
+impl Default for PolitenessSettings {
+    fn default() -> Self {
+        Self {
+            min_delay: 5 * SECOND,
+            response_time_factor: 5,
+            max_adaptive_delay: 60 * SECOND,
+            max_crawl_delay: DAY,
+            park_after: MINUTE,
+        }
+    }
+}
+
+/// How long a site is left alone after 429, 5xx or no answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BackoffSettings {
+    /// The first wait; each further one is twice as long.
+    #[serde(with = "span")]
+    pub first: Duration,
+    /// The longest wait of the ladder.
+    #[serde(with = "span")]
+    pub max: Duration,
+    /// The longest Retry-After that is kept; a longer one counts as this.
+    #[serde(with = "span")]
+    pub max_retry_after: Duration,
+    /// A wait is drawn out by up to this share, in percent, so that sites do not wake together.
+    pub jitter_percent: u32,
+}
+
+impl Default for BackoffSettings {
+    fn default() -> Self {
+        Self { first: MINUTE, max: DAY, max_retry_after: 30 * DAY, jitter_percent: 10 }
+    }
+}
+
+/// How much is asked of a site in one cycle.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BudgetSettings {
+    /// Most page requests of a site and cycle; may only be lowered.
+    pub page_requests: u32,
+    /// Most origins of a site and cycle; may only be lowered.
+    pub max_origins: u32,
+}
+
+impl Default for BudgetSettings {
+    fn default() -> Self {
+        Self { page_requests: super::MAX_PAGE_REQUESTS, max_origins: super::MAX_ORIGINS }
+    }
+}
+
+/// How long a robots.txt rules.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RobotsSettings {
+    /// Longest time that a copy rules unasked (RFC 9309 §2.4).
+    #[serde(with = "span")]
+    pub max_cache_ttl: Duration,
+    /// Shortest time, whatever Cache-Control says.
+    #[serde(with = "span")]
+    pub min_cache_ttl: Duration,
+}
+
+impl Default for RobotsSettings {
+    fn default() -> Self {
+        Self { max_cache_ttl: DAY, min_cache_ttl: 10 * MINUTE }
+    }
+}
+
+/// Where sites come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DiscoveryMode {
+    /// Only sites that were given as seeds are crawled.
+    Seeds,
+    /// Sites that links lead to are taken up too.
+    Links,
+}
+
+/// Which sites are taken up, and how many.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DiscoverySettings {
+    /// Where sites come from.
+    pub mode: DiscoveryMode,
+    /// Most sites that are known; links to further ones are dropped, seeds are always taken.
+    pub max_sites: u32,
+    /// Most sites that are crawled at the same time.
+    pub max_live_sites: u32,
+    /// Most URLs that wait in the queue of one site.
+    pub max_queued_urls: u32,
+}
+
+impl Default for DiscoverySettings {
+    fn default() -> Self {
+        Self { mode: DiscoveryMode::Seeds, max_sites: 100_000, max_live_sites: 2000, max_queued_urls: 1000 }
+    }
+}
+
+/// When a site is crawled again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RecrawlSettings {
+    /// From the start of one cycle to the start of the next.
+    #[serde(with = "span")]
+    pub interval: Duration,
+}
+
+impl Default for RecrawlSettings {
+    fn default() -> Self {
+        Self { interval: 30 * DAY }
+    }
+}
+
+/// Where and how records and state are kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StoreSettings {
+    /// Folder of everything that the node keeps.
+    pub data_dir: PathBuf,
+    /// How long writes are gathered before they are written together.
+    #[serde(with = "span")]
+    pub batch_interval: Duration,
+    /// Memory for rows that were read or written lately.
+    #[serde(with = "size")]
+    pub cache_bytes: u64,
+}
+
+impl Default for StoreSettings {
+    fn default() -> Self {
+        Self { data_dir: PathBuf::from("data"), batch_interval: Duration::from_millis(200), cache_bytes: 128 * MIB }
+    }
+}
+
+/// The search index. It has no keys yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SearchSettings {}
+
+/// The web pages of the node. They have no keys yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WebSettings {}
+
+/// How the operator speaks to the running node.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ControlSettings {
+    /// Path of the Unix socket; `control.sock` in `store.data_dir` where it is empty.
+    pub socket: PathBuf,
+}
+
+/// How log lines look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// From which level on lines are logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LogLevel {
+    /// Nothing.
+    Off,
+    /// A person must act.
+    Error,
+    /// Odd, recovered.
+    Warn,
+    /// Start, stop, configuration, totals.
+    Info,
+    /// Per site.
+    Debug,
+    /// Per URL.
+    Trace,
+}
+
+/// What the node says about itself while it runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TelemetrySettings {
+    /// How log lines look.
+    pub log_format: LogFormat,
+    /// From which level on they are written.
+    pub level: LogLevel,
+}
+
+impl Default for TelemetrySettings {
+    fn default() -> Self {
+        Self { log_format: LogFormat::Text, level: LogLevel::Info }
+    }
+}

@@ -1,0 +1,158 @@
+//! Seeds: where the operator says that a crawl begins, as a URL or as a bare host.
+//!
+//! A seed without a scheme is taken as https, and remembers that nobody said so: if nothing answers there, http may be
+//! tried.
+
+use serde::{Deserialize, Serialize};
+
+use crate::origin::Scheme;
+use crate::url::{PageUrl, UrlRefusal};
+
+/// Whether the operator wrote the scheme of a seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SeedScheme {
+    /// It was written, and no other is tried.
+    Written,
+    /// It was guessed to be https; if nothing answers, http is tried.
+    Guessed,
+}
+
+/// A place to begin.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Seed {
+    /// What is asked first; https where the scheme was guessed.
+    pub url: PageUrl,
+    /// Whether the scheme was written.
+    pub scheme: SeedScheme,
+}
+
+/// Why a text is no seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SeedRefusal {
+    /// Nothing but white space.
+    #[error("is empty")]
+    Empty,
+    /// White space or a control character inside.
+    #[error("has a space or control character inside; write one URL or host a line")]
+    NotOneWord,
+    /// It begins with a slash, so the host is missing.
+    #[error("is a path without a host")]
+    PathOnly,
+    /// Not a URL that may be crawled.
+    #[error(transparent)]
+    Url(#[from] UrlRefusal),
+}
+
+impl Seed {
+    /// Reads `https://example.com/start`, `example.com/start`, `example.com:8080` or `example.com`; white space around
+    /// it is dropped.
+    pub fn parse(text: &str) -> Result<Self, SeedRefusal> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(SeedRefusal::Empty);
+        }
+        // The URL parser would drop tabs and line ends and encode spaces; here they mean that something else was
+        // written.
+        if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
+            return Err(SeedRefusal::NotOneWord);
+        }
+        // A scheme is what stands before `://`: without the slashes, `example.com:8080` would read as one.
+        if has_scheme(text) {
+            return Ok(Self { url: PageUrl::parse(text, None)?, scheme: SeedScheme::Written });
+        }
+        let host_first = text.strip_prefix("//").unwrap_or(text);
+        if host_first.starts_with(['/', '\\', '?', '#']) {
+            return Err(SeedRefusal::PathOnly);
+        }
+        let guessed = format!("{}://{host_first}", Scheme::Https.as_str());
+        Ok(Self { url: PageUrl::parse(&guessed, None)?, scheme: SeedScheme::Guessed })
+    }
+
+    /// The same place over http, to be tried where nothing answered; none where the scheme was written. A port that was
+    /// written stays.
+    pub fn http_fallback(&self) -> Option<PageUrl> {
+        match self.scheme {
+            SeedScheme::Written => None,
+            SeedScheme::Guessed => {
+                let rest = self.url.as_str().strip_prefix("https://")?;
+                PageUrl::parse(&format!("{}://{rest}", Scheme::Http.as_str()), None).ok()
+            }
+        }
+    }
+}
+
+/// Whether `text` begins with a scheme and `://` (RFC 3986 §3.1).
+fn has_scheme(text: &str) -> bool {
+    text.split_once("://").is_some_and(|(scheme, _)| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, url: &str, scheme: SeedScheme) {
+        let seed = Seed::parse(text).unwrap_or_else(|refusal| panic!("{text:?} {refusal}"));
+        assert_eq!((seed.url.as_str(), seed.scheme), (url, scheme), "{text:?}");
+    }
+
+    #[track_caller]
+    fn check_refused(text: &str, wanted: SeedRefusal) {
+        assert_eq!(Seed::parse(text), Err(wanted), "{text:?}");
+    }
+
+    #[test]
+    fn scheme_is_guessed_where_none_is_written() {
+        check("example.com", "https://example.com/", SeedScheme::Guessed);
+        check("  Example.COM/start?q=1\t", "https://example.com/start?q=1", SeedScheme::Guessed);
+        check("//example.com/a", "https://example.com/a", SeedScheme::Guessed);
+        check("example.com:8080", "https://example.com:8080/", SeedScheme::Guessed);
+        check("127.0.0.1:8080/x", "https://127.0.0.1:8080/x", SeedScheme::Guessed);
+        check(
+            "example.com/?to=http://other.example/",
+            "https://example.com/?to=http://other.example/",
+            SeedScheme::Guessed,
+        );
+        check("https://example.com", "https://example.com/", SeedScheme::Written);
+        check("HTTP://example.com:80/a", "http://example.com/a", SeedScheme::Written);
+    }
+
+    #[test]
+    fn what_is_no_place_to_crawl_is_refused() {
+        check_refused("", SeedRefusal::Empty);
+        check_refused(" \u{a0} ", SeedRefusal::Empty);
+        check_refused("not a url", SeedRefusal::NotOneWord);
+        check_refused("exam\u{7}ple.com", SeedRefusal::NotOneWord);
+        check_refused("/etc/passwd", SeedRefusal::PathOnly);
+        check_refused("///a", SeedRefusal::PathOnly);
+        check_refused("?q=1", SeedRefusal::PathOnly);
+        check_refused("ftp://example.com/", SeedRefusal::Url(UrlRefusal::OtherScheme));
+        check_refused("mailto:someone@example.com", SeedRefusal::Url(UrlRefusal::Credentials));
+        check_refused("javascript:alert(1)", SeedRefusal::Url(UrlRefusal::Unparsable));
+        check_refused("http://", SeedRefusal::Url(UrlRefusal::Unparsable));
+        check_refused("https://user:word@example.com/", SeedRefusal::Url(UrlRefusal::Credentials));
+        check_refused("[::1]", SeedRefusal::Url(UrlRefusal::NoUsableHost));
+        check_refused(&format!("example.com/{}", "a".repeat(3000)), SeedRefusal::Url(UrlRefusal::TooLong));
+    }
+
+    #[test]
+    fn only_a_guessed_scheme_falls_back_to_http() {
+        let fallback = |text| Seed::parse(text).unwrap().http_fallback().map(|url| url.to_string());
+        assert_eq!(fallback("example.com/a?b"), Some("http://example.com/a?b".to_owned()));
+        assert_eq!(fallback("example.com:8080"), Some("http://example.com:8080/".to_owned()));
+        assert_eq!(fallback("https://example.com/"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_reader_panic(text in "\\PC{0,40}") {
+            let _ = Seed::parse(&text);
+        }
+    }
+}

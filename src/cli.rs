@@ -1,0 +1,234 @@
+//! What was typed: the command line of the node. What it means is decided where each command lives.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+use lohisoftbot_core::config::parse_span;
+use lohisoftbot_core::url::PageUrl;
+
+/// A polite web crawler that keeps metadata only.
+///
+/// Without a subcommand it runs the node. Exit code 0: done; 1: the answer is no; 2: it could not begin, or the command
+/// line is wrong.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "lohisoftbot", version, about, args_conflicts_with_subcommands = true)]
+pub struct Cli {
+    /// What to do; run the node where nothing is named.
+    #[command(subcommand)]
+    command: Option<CliCommand>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// The subcommands of the node.
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum CliCommand {
+    /// Crawl, keep, and answer on the control socket
+    Run(RunArgs),
+    /// Start a practice web on this machine and crawl it, to see how it works
+    Demo(DemoArgs),
+    /// Explain the configuration and the identity; sends nothing
+    Check(CheckArgs),
+    /// Show, as JSON, what the bot would keep of a page
+    Extract(ExtractArgs),
+    /// Say whether a robots.txt lets the bot ask for a URL, and which line says so
+    Robots(RobotsArgs),
+}
+
+impl Cli {
+    /// What to do.
+    pub fn into_command(self) -> CliCommand {
+        self.command.unwrap_or(CliCommand::Run(self.run))
+    }
+}
+
+/// Options of `run`.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct RunArgs {
+    /// The settings
+    #[arg(long, value_name = "FILE", default_value = "config.toml")]
+    pub config: PathBuf,
+    /// Sites to begin with: one URL or host a line, `#` begins a comment
+    #[arg(long, value_name = "FILE")]
+    pub seeds: Option<PathBuf>,
+    /// End when nothing is live and no wait ends within --max-wait, and list what stays parked
+    #[arg(long)]
+    pub until_idle: bool,
+    /// Waits that end within this time are waited for by --until-idle
+    #[arg(long, value_name = "TIME", value_parser = span, default_value = "60s", requires = "until_idle")]
+    pub max_wait: Duration,
+}
+
+/// Options of `demo`.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct DemoArgs {
+    /// End when all is crawled, instead of staying until Ctrl-C
+    #[arg(long)]
+    pub until_idle: bool,
+    /// How many sites the practice web has
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_DEMO_SITES, value_parser = clap::value_parser!(u32).range(1..=250))]
+    pub sites: u32,
+    /// The same number makes the same practice web
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// Sites of the practice web where no number is typed.
+pub const DEFAULT_DEMO_SITES: u32 = 64;
+
+/// Options of `check`.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct CheckArgs {
+    /// The settings
+    #[arg(long, value_name = "FILE", default_value = "config.toml")]
+    pub config: PathBuf,
+}
+
+/// Options of `extract`.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct ExtractArgs {
+    /// The page; `-` reads standard input
+    pub file: PathBuf,
+    /// Where the page is from: links are resolved against it
+    #[arg(long, value_parser = page_url)]
+    pub url: PageUrl,
+    /// A header field of the answer, such as 'Content-Type: text/html; charset=utf-8'; may be given several times
+    #[arg(long = "header", value_name = "K: V", value_parser = header)]
+    pub headers: Vec<Header>,
+}
+
+/// Options of `robots`.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct RobotsArgs {
+    /// The robots.txt; `-` reads standard input
+    pub file: PathBuf,
+    /// The URL to judge
+    #[arg(long, value_parser = page_url)]
+    pub url: PageUrl,
+    /// The product token to judge for
+    #[arg(long, value_name = "TOKEN", default_value = "LohiSoftBot")]
+    pub agent: String,
+    /// Print the verdict as one line of JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A header field as it was typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Its name.
+    pub name: String,
+    /// Its value, without white space around it.
+    pub value: String,
+}
+
+fn span(text: &str) -> Result<Duration, String> {
+    parse_span(text).map_err(|error| error.to_string())
+}
+
+fn page_url(text: &str) -> Result<PageUrl, String> {
+    PageUrl::parse(text, None).map_err(|refusal| format!("it {refusal}"))
+}
+
+/// `Name: value`; the name is a token (RFC 9110 §5.6.2).
+fn header(text: &str) -> Result<Header, String> {
+    let (name, value) = text.split_once(':').ok_or("write it as 'Name: value'")?;
+    let is_token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
+    if name.is_empty() || !name.bytes().all(is_token) {
+        return Err(format!("{name:?} is no name of a header field"));
+    }
+    if value.bytes().any(|b| matches!(b, b'\r' | b'\n' | 0)) {
+        return Err("the value has a line end inside".to_owned());
+    }
+    Ok(Header { name: name.to_owned(), value: value.trim().to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn parse(typed: &[&str]) -> Result<CliCommand, clap::Error> {
+        Cli::try_parse_from(std::iter::once("lohisoftbot").chain(typed.iter().copied())).map(Cli::into_command)
+    }
+
+    #[track_caller]
+    fn check_refused(typed: &[&str], word: &str) {
+        let error = parse(typed).expect_err("it was taken");
+        assert_eq!(error.exit_code(), 2, "{typed:?}");
+        assert!(error.to_string().contains(word), "{typed:?}: {error}");
+    }
+
+    #[test]
+    fn command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn run_is_what_is_done_where_nothing_is_named() {
+        let defaults =
+            RunArgs { config: "config.toml".into(), seeds: None, until_idle: false, max_wait: Duration::from_secs(60) };
+        assert_eq!(parse(&[]).unwrap(), CliCommand::Run(defaults.clone()));
+        assert_eq!(parse(&["run"]).unwrap(), CliCommand::Run(defaults));
+        let typed = ["--config", "c.toml", "--seeds", "s.txt", "--until-idle", "--max-wait", "250ms"];
+        let wanted = CliCommand::Run(RunArgs {
+            config: "c.toml".into(),
+            seeds: Some("s.txt".into()),
+            until_idle: true,
+            max_wait: Duration::from_millis(250),
+        });
+        assert_eq!(parse(&typed).unwrap(), wanted);
+        assert_eq!(parse(&[&["run"], &typed[..]].concat()).unwrap(), wanted);
+    }
+
+    #[test]
+    fn options_of_run_are_not_silently_dropped_before_another_command() {
+        check_refused(&["--seeds", "s.txt", "check"], "cannot be used with");
+        check_refused(&["--max-wait", "5s"], "--until-idle");
+        check_refused(&["--until-idle", "--max-wait", "5"], "no span of time");
+        check_refused(&["crawl"], "unrecognized");
+    }
+
+    #[test]
+    fn demo_has_as_many_sites_as_are_asked_for() {
+        let wanted = CliCommand::Demo(DemoArgs { until_idle: true, sites: 80, seed: 7 });
+        assert_eq!(parse(&["demo", "--until-idle", "--sites", "80", "--seed", "7"]).unwrap(), wanted);
+        check_refused(&["demo", "--sites", "0"], "0 is not in");
+    }
+
+    #[test]
+    fn extract_takes_header_fields_as_they_are_typed() {
+        let typed = [
+            "extract",
+            "page.html",
+            "--url",
+            "http://a.test/x",
+            "--header",
+            "Content-Type: text/html",
+            "--header",
+            "X-Robots-Tag:a: b",
+        ];
+        let CliCommand::Extract(args) = parse(&typed).unwrap() else { panic!("another command") };
+        let header = |name: &str, value: &str| Header { name: name.to_owned(), value: value.to_owned() };
+        assert_eq!(args.headers, [header("Content-Type", "text/html"), header("X-Robots-Tag", "a: b")]);
+        assert_eq!(args.url.as_str(), "http://a.test/x");
+        check_refused(&["extract", "page.html"], "--url");
+        check_refused(&["extract", "page.html", "--url", "ftp://a.test/"], "neither http nor https");
+        for bad in ["no colon", "two words: x", ": x", "A: x\r\nB: y"] {
+            check_refused(&["extract", "page.html", "--url", "http://a.test/", "--header", bad], "header");
+        }
+    }
+
+    #[test]
+    fn robots_judges_for_our_own_token_by_default() {
+        let CliCommand::Robots(args) = parse(&["robots", "robots.txt", "--url", "http://a.test/x"]).unwrap() else {
+            panic!("another command")
+        };
+        assert_eq!((args.agent.as_str(), args.json), ("LohiSoftBot", false));
+        let typed = ["robots", "-", "--url", "http://a.test/x", "--agent", "other", "--json"];
+        let CliCommand::Robots(args) = parse(&typed).unwrap() else { panic!("another command") };
+        assert_eq!((args.agent.as_str(), args.json), ("other", true));
+    }
+}

@@ -1,0 +1,384 @@
+//! The commands that the node takes, typed: what reaches the node was read and checked here.
+
+use lohisoftbot_core::exclusion::Domain;
+use lohisoftbot_core::seed::Seed;
+use lohisoftbot_core::site::Site;
+use lohisoftbot_core::url::PageUrl;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::message::{ControlError, ErrorCode};
+
+/// Most sites that one answer lists.
+pub const MAX_LISTED_SITES: u32 = 10_000;
+
+/// Sites that an answer lists where the caller names no number.
+pub const DEFAULT_LISTED_SITES: u32 = 100;
+
+/// Longest reason of an exclusion that is kept, in bytes.
+pub const MAX_REASON_BYTES: usize = 1000;
+
+/// The commands of this version, each with the fields that it takes.
+const COMMANDS: [(&str, &[&str]); 11] = [
+    ("status", &[]),
+    ("seed", &["urls"]),
+    ("site", &["site"]),
+    ("sites", &["state", "after", "limit"]),
+    ("explain", &["url"]),
+    ("exclude", &["domain", "reason"]),
+    ("include", &["domain"]),
+    ("exclusions", &[]),
+    ("pause", &[]),
+    ("resume", &[]),
+    ("shutdown", &[]),
+];
+
+/// Commands that later versions take.
+const LATER_COMMANDS: [&str; 9] =
+    ["recrawl", "search", "ledger", "audit", "watch", "export", "backup", "reindex", "reload"];
+
+/// Which sites are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SiteFilter {
+    /// Every known one.
+    All,
+    /// Those that are crawled now.
+    Live,
+    /// Those that wait without an actor.
+    Parked,
+    /// Those whose cycle is over, until the next is due.
+    Finished,
+}
+
+/// What the operator asks of the node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// How the node is.
+    Status,
+    /// Take up these places to begin at.
+    Seed {
+        /// At least one.
+        seeds: Vec<Seed>,
+    },
+    /// All about one site.
+    Site {
+        /// Which.
+        site: Site,
+    },
+    /// The known sites, by name.
+    Sites {
+        /// Which of them.
+        filter: SiteFilter,
+        /// Only names after this one, for the next page of a list.
+        after: Option<Site>,
+        /// How many, up to [`MAX_LISTED_SITES`].
+        limit: u32,
+    },
+    /// Why a URL was fetched, or not.
+    Explain {
+        /// Which.
+        url: PageUrl,
+    },
+    /// Take a domain and all below it out.
+    Exclude {
+        /// Which.
+        domain: Domain,
+        /// Why, in the operator's words.
+        reason: String,
+    },
+    /// Take an excluded domain back in.
+    Include {
+        /// Which.
+        domain: Domain,
+    },
+    /// All exclusions in force.
+    Exclusions,
+    /// Send no further request until `resume`.
+    Pause,
+    /// Go on.
+    Resume,
+    /// End in order.
+    Shutdown,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SeedFields {
+    urls: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SiteFields {
+    site: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SitesFields {
+    state: Option<SiteFilter>,
+    after: Option<String>,
+    limit: Option<u32>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct UrlFields {
+    url: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ExcludeFields {
+    domain: String,
+    #[serde(default)]
+    reason: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct DomainFields {
+    domain: String,
+}
+
+impl Command {
+    /// The command of a request's fields, version and id aside.
+    pub fn from_fields(mut fields: Map<String, Value>) -> Result<Self, ControlError> {
+        let Some(name) = fields.remove("command") else {
+            return Err(bad(format!("\"command\" is missing: it is one of {}", known_commands())));
+        };
+        let Some(name) = name.as_str() else { return Err(bad("\"command\" is no text".to_owned())) };
+        let Some((_, known)) = COMMANDS.iter().find(|(command, _)| *command == name) else {
+            return Err(no_such_command(name));
+        };
+        if let Some(unknown) = fields.keys().find(|field| !known.contains(&field.as_str())) {
+            return Err(bad(format!("{name} has no field {}: it takes {}", quoted(unknown), list_or_none(known))));
+        }
+        match name {
+            "status" => Ok(Self::Status),
+            "seed" => seed(read(name, fields)?),
+            "site" => Ok(Self::Site { site: site(&read::<SiteFields>(name, fields)?.site)? }),
+            "sites" => sites(read(name, fields)?),
+            "explain" => explain(&read::<UrlFields>(name, fields)?.url),
+            "exclude" => exclude(read(name, fields)?),
+            "include" => Ok(Self::Include { domain: domain(&read::<DomainFields>(name, fields)?.domain)? }),
+            "exclusions" => Ok(Self::Exclusions),
+            "pause" => Ok(Self::Pause),
+            "resume" => Ok(Self::Resume),
+            "shutdown" => Ok(Self::Shutdown),
+            _ => Err(no_such_command(name)),
+        }
+    }
+
+    /// The fields of a request for it, version and id aside.
+    pub fn to_fields(&self) -> Map<String, Value> {
+        let fields = match self {
+            Self::Status | Self::Exclusions | Self::Pause | Self::Resume | Self::Shutdown => json!({}),
+            Self::Seed { seeds } => json!({"urls": seeds.iter().map(seed_text).collect::<Vec<_>>()}),
+            Self::Site { site } => json!({"site": site.as_str()}),
+            Self::Sites { filter, after, limit } => {
+                json!({"state": filter, "after": after.as_ref().map(Site::as_str), "limit": limit})
+            }
+            Self::Explain { url } => json!({"url": url.as_str()}),
+            Self::Exclude { domain, reason } => json!({"domain": domain.as_str(), "reason": reason}),
+            Self::Include { domain } => json!({"domain": domain.as_str()}),
+        };
+        let mut all = Map::from_iter([("command".to_owned(), json!(self.name()))]);
+        if let Value::Object(fields) = fields {
+            all.extend(fields);
+        }
+        all
+    }
+
+    /// Its name on the wire and on the command line.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Status => "status",
+            Self::Seed { .. } => "seed",
+            Self::Site { .. } => "site",
+            Self::Sites { .. } => "sites",
+            Self::Explain { .. } => "explain",
+            Self::Exclude { .. } => "exclude",
+            Self::Include { .. } => "include",
+            Self::Exclusions => "exclusions",
+            Self::Pause => "pause",
+            Self::Resume => "resume",
+            Self::Shutdown => "shutdown",
+        }
+    }
+}
+
+/// The site that a host name, an address or a URL belongs to.
+pub fn site(text: &str) -> Result<Site, ControlError> {
+    match Domain::parse(text) {
+        Ok(domain) => Ok(Site::of_host(domain.as_str())),
+        Err(error) => match Seed::parse(text) {
+            Ok(seed) if text.contains('/') => Ok(seed.url.site()),
+            Ok(_) | Err(_) => Err(bad(error.to_string())),
+        },
+    }
+}
+
+/// A domain to exclude or include.
+pub fn domain(text: &str) -> Result<Domain, ControlError> {
+    Domain::parse(text).map_err(|error| bad(error.to_string()))
+}
+
+fn seed(fields: SeedFields) -> Result<Command, ControlError> {
+    if fields.urls.is_empty() {
+        return Err(bad("\"urls\" is empty: name at least one URL or host".to_owned()));
+    }
+    let read = |text: &String| Seed::parse(text).map_err(|refusal| bad(format!("{} {refusal}", quoted(text))));
+    Ok(Command::Seed { seeds: fields.urls.iter().map(read).collect::<Result<_, _>>()? })
+}
+
+/// A seed as it was written: its scheme only where it had one.
+fn seed_text(seed: &Seed) -> &str {
+    match seed.http_fallback() {
+        Some(_) => seed.url.as_str().trim_start_matches("https://"),
+        None => seed.url.as_str(),
+    }
+}
+
+fn sites(fields: SitesFields) -> Result<Command, ControlError> {
+    let limit = fields.limit.unwrap_or(DEFAULT_LISTED_SITES);
+    if !(1..=MAX_LISTED_SITES).contains(&limit) {
+        return Err(bad(format!("\"limit\" is {limit}: name a number from 1 to {MAX_LISTED_SITES}")));
+    }
+    let after = fields.after.as_deref().map(site).transpose()?;
+    Ok(Command::Sites { filter: fields.state.unwrap_or(SiteFilter::All), after, limit })
+}
+
+fn explain(text: &str) -> Result<Command, ControlError> {
+    match Seed::parse(text) {
+        Ok(seed) => Ok(Command::Explain { url: seed.url }),
+        Err(refusal) => Err(bad(format!("{} {refusal}", quoted(text)))),
+    }
+}
+
+fn exclude(fields: ExcludeFields) -> Result<Command, ControlError> {
+    if fields.reason.len() > MAX_REASON_BYTES {
+        return Err(bad(format!("the reason is longer than {MAX_REASON_BYTES} bytes: write a shorter one")));
+    }
+    Ok(Command::Exclude { domain: domain(&fields.domain)?, reason: fields.reason })
+}
+
+fn read<T: DeserializeOwned>(name: &str, fields: Map<String, Value>) -> Result<T, ControlError> {
+    serde_json::from_value(Value::Object(fields)).map_err(|error| bad(format!("{name}: {error}")))
+}
+
+fn no_such_command(name: &str) -> ControlError {
+    if LATER_COMMANDS.contains(&name) {
+        let message = format!("{name} is not in this version; it takes {}", known_commands());
+        return ControlError::new(ErrorCode::NotInThisVersion, message);
+    }
+    ControlError::new(
+        ErrorCode::UnknownCommand,
+        format!("there is no command {}; there are {}", quoted(name), known_commands()),
+    )
+}
+
+fn known_commands() -> String {
+    COMMANDS.map(|(name, _)| name).join(", ")
+}
+
+fn list_or_none(fields: &[&str]) -> String {
+    if fields.is_empty() { "none".to_owned() } else { fields.join(", ") }
+}
+
+/// Foreign text in a message: escaped, and cut.
+fn quoted(text: &str) -> String {
+    format!("{:?}", text.chars().take(80).collect::<String>())
+}
+
+fn bad(message: String) -> ControlError {
+    ControlError::new(ErrorCode::BadRequest, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Command, ControlError> {
+        Command::from_fields(serde_json::from_str(text).unwrap())
+    }
+
+    #[track_caller]
+    fn check_refused(text: &str, code: ErrorCode, words: &[&str]) {
+        let error = parse(text).expect_err(text);
+        assert_eq!(error.code, code, "{error}");
+        for word in words {
+            assert!(error.message.contains(word), "{word:?} is missing in {error}");
+        }
+    }
+
+    fn one_of_each() -> Vec<Command> {
+        vec![
+            Command::Status,
+            Command::Seed {
+                seeds: ["a.test", "http://b.test/x", "https://c.test/", "d.test:8080/y"]
+                    .map(|s| Seed::parse(s).unwrap())
+                    .to_vec(),
+            },
+            Command::Site { site: Site::of_host("example.com") },
+            Command::Sites { filter: SiteFilter::Parked, after: Some(Site::of_host("a.test")), limit: 5 },
+            Command::Sites { filter: SiteFilter::All, after: None, limit: DEFAULT_LISTED_SITES },
+            Command::Explain { url: PageUrl::parse("http://a.test/x?y", None).unwrap() },
+            Command::Exclude {
+                domain: Domain::parse("bücher.example").unwrap(),
+                reason: "asked \"by\" mail\n".to_owned(),
+            },
+            Command::Include { domain: Domain::parse("github.io").unwrap() },
+            Command::Exclusions,
+            Command::Pause,
+            Command::Resume,
+            Command::Shutdown,
+        ]
+    }
+
+    #[test]
+    fn every_command_reads_back_as_it_was_written() {
+        let mut names = Vec::new();
+        for command in one_of_each() {
+            assert_eq!(Command::from_fields(command.to_fields()), Ok(command.clone()));
+            names.push(command.name());
+        }
+        names.dedup();
+        assert_eq!(names, COMMANDS.map(|(name, _)| name));
+    }
+
+    #[test]
+    fn unknown_command_is_answered_with_those_there_are() {
+        check_refused(r#"{"command":"stats"}"#, ErrorCode::UnknownCommand, &["\"stats\"", "status", "shutdown"]);
+        check_refused(r#"{"command":"\u001b[2J"}"#, ErrorCode::UnknownCommand, &["\\u{1b}"]);
+        check_refused(r#"{"command":"backup"}"#, ErrorCode::NotInThisVersion, &["backup is not in this version"]);
+        check_refused(r#"{"command":5}"#, ErrorCode::BadRequest, &["no text"]);
+    }
+
+    #[test]
+    fn wrong_fields_are_named() {
+        use ErrorCode::BadRequest;
+        check_refused(r#"{"command":"status","x":1}"#, BadRequest, &["\"x\"", "none"]);
+        check_refused(r#"{"command":"exclude","host":"a.test"}"#, BadRequest, &["\"host\"", "domain, reason"]);
+        check_refused(r#"{"command":"exclude"}"#, BadRequest, &["exclude", "domain"]);
+        check_refused(r#"{"command":"exclude","domain":"https://a.test/"}"#, BadRequest, &["not a domain name"]);
+        check_refused(r#"{"command":"include","domain":5}"#, BadRequest, &["include"]);
+        check_refused(r#"{"command":"seed","urls":[]}"#, BadRequest, &["at least one"]);
+        check_refused(
+            r#"{"command":"seed","urls":["a.test","ftp://b.test/"]}"#,
+            BadRequest,
+            &["ftp://b.test/", "neither http"],
+        );
+        check_refused(r#"{"command":"sites","limit":0}"#, BadRequest, &["limit", "10000"]);
+        check_refused(r#"{"command":"sites","state":"dead"}"#, BadRequest, &["dead", "parked"]);
+        check_refused(r#"{"command":"site","site":"a b"}"#, BadRequest, &["a b"]);
+        let long = json!({"command": "exclude", "domain": "a.test", "reason": "x".repeat(MAX_REASON_BYTES + 1)});
+        check_refused(&long.to_string(), BadRequest, &["shorter"]);
+    }
+
+    #[test]
+    fn site_is_found_by_any_host_or_url_in_it() {
+        for text in
+            ["example.com", "www.Example.com.", "https://www.example.com/x", "example.com/x", "//a.example.com/"]
+        {
+            let command = parse(&json!({"command": "site", "site": text}).to_string());
+            assert_eq!(command, Ok(Command::Site { site: Site::of_host("example.com") }), "{text}");
+        }
+    }
+}

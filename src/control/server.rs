@@ -1,0 +1,154 @@
+//! Takes connections and carries commands to the node.
+//!
+//! A connection is served one request at a time, in order. A peer that says nothing, reads nothing or never ends its
+//! line is let go; more than [`MAX_CONNECTIONS`] are told that the node is busy. Commands themselves have no time-out:
+//! an exclusion answers when it is done.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_util::future::LocalBoxFuture;
+use serde_json::Value;
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::sync::watch;
+
+use super::command::Command;
+use super::frame::{Frame, LineReader, MAX_REQUEST_BYTES};
+use super::message::{ControlError, ErrorCode, read_request, write_answer};
+use super::socket::ControlSocket;
+
+/// Connections that are served at once.
+pub const MAX_CONNECTIONS: usize = 32;
+
+/// A connection on which no request comes for so long is closed.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A peer that does not take its answer for so long is let go.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long the server waits when the system has no descriptor left for a connection.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Does what a command says. The node implements it over its actors.
+pub trait NodeControl {
+    /// Does it, and answers when it is done.
+    fn call(&self, command: Command) -> LocalBoxFuture<'static, Result<Value, ControlError>>;
+}
+
+/// Serves until `stop` is done, then lets open requests finish. Runs on the arbiter (or `LocalSet`) of the caller.
+///
+/// The answer to `shutdown` has been sent when this returns, if the node signals `stop` from within that command.
+pub async fn serve(socket: ControlSocket, node: Rc<dyn NodeControl>, stop: impl Future<Output = ()>) {
+    let (stopping, stopped) = watch::channel(false);
+    let num_open = Rc::new(Cell::new(0));
+    tokio::pin!(stop);
+    loop {
+        let accepted = tokio::select! {
+            () = &mut stop => break,
+            accepted = socket.listener().accept() => accepted,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                let slot = Slot::take(&num_open);
+                tokio::task::spawn_local(connection(stream, slot, node.clone(), stopped.clone()));
+            }
+            Err(error) => {
+                tracing::warn!(%error, "control socket cannot take a connection");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+    drop(socket);
+    drop(stopped);
+    // Each connection holds a receiver until its request is answered.
+    stopping.send_replace(true);
+    stopping.closed().await;
+}
+
+/// One of the places for connections; taken and given back in pairs.
+struct Slot(Rc<Cell<usize>>);
+
+impl Slot {
+    fn take(num_open: &Rc<Cell<usize>>) -> Option<Self> {
+        if num_open.get() >= MAX_CONNECTIONS {
+            return None;
+        }
+        num_open.set(num_open.get() + 1);
+        Some(Self(num_open.clone()))
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
+}
+
+async fn connection(
+    mut stream: UnixStream,
+    slot: Option<Slot>,
+    node: Rc<dyn NodeControl>,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let Some(_slot) = slot else {
+        let error = ControlError::new(ErrorCode::Busy, format!("{MAX_CONNECTIONS} connections are open: close one"));
+        return at_once(&stream, &error);
+    };
+    match stream.peer_cred() {
+        Ok(peer) if may_command(peer.uid(), rustix::process::geteuid().as_raw()) => {}
+        Ok(peer) => return tracing::warn!(uid = peer.uid(), "control connection of another user refused"),
+        Err(error) => return tracing::warn!(%error, "control connection of an unknown user refused"),
+    }
+    let (input, mut output) = stream.split();
+    let mut lines = LineReader::new(input);
+    loop {
+        let frame = tokio::select! {
+            // Once the node stops, no further request is begun, not even one that has come already.
+            biased;
+            _ = stopped.wait_for(|stopped| *stopped) => return,
+            frame = tokio::time::timeout(IDLE_TIMEOUT, lines.next()) => frame,
+        };
+        let (id, answer) = match frame {
+            Ok(Ok(Frame::Line(line))) => match read_request(&line) {
+                (id, Ok(command)) => {
+                    tracing::debug!(command = command.name(), "control command");
+                    (id, node.call(command).await)
+                }
+                (id, Err(error)) => (id, Err(error)),
+            },
+            Ok(Ok(Frame::TooLong)) => {
+                let message = format!("the line is longer than {MAX_REQUEST_BYTES} bytes");
+                let error = ControlError::new(ErrorCode::RequestTooLong, message);
+                write(&mut output, &write_answer(&Value::Null, &Err(error))).await;
+                return;
+            }
+            Ok(Ok(Frame::End) | Err(_)) | Err(_) => return,
+        };
+        if !write(&mut output, &write_answer(&id, &answer)).await {
+            return;
+        }
+    }
+}
+
+/// Whether a process of user `peer` may command a node of user `own`: the same user may, and root, who could anyway.
+fn may_command(peer: u32, own: u32) -> bool {
+    peer == own || peer == 0
+}
+
+/// Writes an error into the socket's buffer without waiting: a peer that has no place is given no time.
+fn at_once(stream: &UnixStream, error: &ControlError) {
+    let line = write_answer(&Value::Null, &Err(error.clone()));
+    if let Err(error) = stream.try_write(line.as_bytes()) {
+        tracing::debug!(%error, "control peer was gone before it was told that the node is busy");
+    }
+}
+
+/// Whether the whole line was taken in time.
+async fn write(output: &mut (impl AsyncWrite + Unpin), line: &str) -> bool {
+    matches!(tokio::time::timeout(WRITE_TIMEOUT, output.write_all(line.as_bytes())).await, Ok(Ok(())))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! What was typed: the options and subcommands of `lohisoftbot-ctl`.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use lohisoftbot_core::seed::Seed;
+
+use crate::control::command::{DEFAULT_LISTED_SITES, MAX_LISTED_SITES, domain, site};
+use crate::control::{Command, ControlError, ErrorCode, SiteFilter};
+
+/// Ask a running LohiSoftBot node. Exit code 0: done; 1: the node said no; 2: it could not be asked.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "lohisoftbot-ctl", version, about)]
+pub struct Args {
+    /// The control socket of the node [default: that of the configuration]
+    #[arg(long, global = true, value_name = "PATH")]
+    pub socket: Option<PathBuf>,
+    /// The configuration that names the socket [default: config.toml, where there is one]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Print the answer as one line of JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// What to ask.
+    #[command(subcommand)]
+    pub question: Question,
+}
+
+/// One subcommand for each command of the node.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Question {
+    /// How the node is
+    Status,
+    /// Take up sites to crawl, each given as URL or host
+    Seed {
+        /// URLs or hosts
+        #[arg(required = true, value_name = "URL")]
+        urls: Vec<String>,
+    },
+    /// All about one site
+    Site {
+        /// A host name or URL of the site
+        site: String,
+    },
+    /// The known sites, by name
+    Sites {
+        /// Only those in this state
+        #[arg(long, value_enum, default_value_t = StateArg::All)]
+        state: StateArg,
+        /// Only names after this one: the next page of a list
+        #[arg(long, value_name = "SITE")]
+        after: Option<String>,
+        /// How many
+        #[arg(long, default_value_t = DEFAULT_LISTED_SITES, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_LISTED_SITES)))]
+        limit: u32,
+    },
+    /// Why a URL was fetched, or not
+    Explain {
+        /// The URL
+        url: String,
+    },
+    /// Take a domain and all below it out: no request, no record, no link is left when this returns
+    Exclude {
+        /// The domain
+        domain: String,
+        /// Why, in your words; it is kept with the exclusion
+        #[arg(long, default_value = "")]
+        reason: String,
+    },
+    /// Take an excluded domain back in
+    Include {
+        /// The domain
+        domain: String,
+    },
+    /// All domains that are excluded
+    Exclusions,
+    /// Send no further request until `resume`
+    Pause,
+    /// Go on after `pause`
+    Resume,
+    /// End the node in order
+    Shutdown,
+}
+
+/// The states that sites can be listed by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StateArg {
+    /// Every known site
+    All,
+    /// Crawled now
+    Live,
+    /// Waiting for a time
+    Parked,
+    /// Done until the next cycle is due
+    Finished,
+}
+
+impl Question {
+    /// The command to send; what was typed is checked before the node is asked.
+    pub fn to_command(&self) -> Result<Command, ControlError> {
+        let seed = |text: &String| {
+            Seed::parse(text).map_err(|refusal| ControlError::new(ErrorCode::BadRequest, format!("{text:?} {refusal}")))
+        };
+        Ok(match self {
+            Self::Status => Command::Status,
+            Self::Seed { urls } => Command::Seed { seeds: urls.iter().map(seed).collect::<Result<_, _>>()? },
+            Self::Site { site: text } => Command::Site { site: site(text)? },
+            Self::Sites { state, after, limit } => {
+                Command::Sites { filter: state.filter(), after: after.as_deref().map(site).transpose()?, limit: *limit }
+            }
+            Self::Explain { url } => Command::Explain { url: seed(url)?.url },
+            Self::Exclude { domain: text, reason } => {
+                Command::Exclude { domain: domain(text)?, reason: reason.clone() }
+            }
+            Self::Include { domain: text } => Command::Include { domain: domain(text)? },
+            Self::Exclusions => Command::Exclusions,
+            Self::Pause => Command::Pause,
+            Self::Resume => Command::Resume,
+            Self::Shutdown => Command::Shutdown,
+        })
+    }
+}
+
+impl StateArg {
+    fn filter(self) -> SiteFilter {
+        match self {
+            Self::All => SiteFilter::All,
+            Self::Live => SiteFilter::Live,
+            Self::Parked => SiteFilter::Parked,
+            Self::Finished => SiteFilter::Finished,
+        }
+    }
+}

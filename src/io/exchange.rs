@@ -1,0 +1,67 @@
+//! What the stream under awc learns of one request, for the fetch above it to read.
+//!
+//! awc passes only its own words through; this record passes ours beside it. It lives on one thread, as long as one request.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use lohisoftbot_core::outcome::FetchFailure;
+
+use super::answer_head::AnswerHead;
+use super::body_framing::BodyEnd;
+
+/// The record of one request.
+#[derive(Debug, Default)]
+pub struct Exchange {
+    wire_bytes: Cell<u64>,
+    failure: Cell<Option<FetchFailure>>,
+    head: RefCell<Option<AnswerHead>>,
+    body_end: Cell<Option<BodyEnd>>,
+}
+
+/// Shared by the stream and the fetch.
+pub type SharedExchange = Rc<Exchange>;
+
+impl Exchange {
+    /// Bytes that came over the wire so far: those of TLS, where there is TLS.
+    pub fn wire_bytes(&self) -> u64 {
+        self.wire_bytes.get()
+    }
+
+    /// More bytes came.
+    pub fn add_wire_bytes(&self, num_bytes: usize) {
+        self.wire_bytes.set(self.wire_bytes.get() + num_bytes as u64);
+    }
+
+    /// Why there is no answer; the first reason stays.
+    pub fn fail(&self, failure: FetchFailure) {
+        if self.failure.get().is_none() {
+            self.failure.set(Some(failure));
+        }
+    }
+
+    /// The reason noted.
+    pub fn failure(&self) -> Option<FetchFailure> {
+        self.failure.get()
+    }
+
+    /// The head came.
+    pub fn set_head(&self, head: AnswerHead) {
+        *self.head.borrow_mut() = Some(head);
+    }
+
+    /// Takes the head out.
+    pub fn take_head(&self) -> Option<AnswerHead> {
+        self.head.borrow_mut().take()
+    }
+
+    /// The body ended.
+    pub fn set_body_end(&self, end: BodyEnd) {
+        self.body_end.set(Some(end));
+    }
+
+    /// How the body ended; none while it runs.
+    pub fn body_end(&self) -> Option<BodyEnd> {
+        self.body_end.get()
+    }
+}

@@ -1,0 +1,186 @@
+//! The resolve port over hickory: from a host to one address that may be dialled.
+//!
+//! A literal address, an address from the configuration and an address from a name server go through the same vetting; there is no
+//! other way to a [`VettedAddress`]. Only A records are asked for: requests never leave over IPv6 (P10). The hosts file and the
+//! search list are not used, so a name means the same on every machine.
+//!
+//! Invariant: a name that does not exist is told apart from name servers that fail, since the first parks a site for long.
+
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::LocalBoxFuture;
+use hickory_resolver::TokioResolver;
+use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ResolveHosts, ResolverConfig, ResolverOpts};
+use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::net::{DnsError, NetError};
+use hickory_resolver::proto::op::ResponseCode;
+use hickory_resolver::proto::rr::{Name, RData};
+use hickory_resolver::system_conf::read_system_conf;
+use lohisoftbot_actors::ports::{Resolve, VettedAddress};
+use lohisoftbot_core::address::{Ipv4Range, port_is_blocked, vet};
+use lohisoftbot_core::outcome::ResolveFailure;
+use tokio::time::timeout;
+
+use super::host_overrides::HostOverrides;
+
+/// What `[network]` says about names and addresses.
+#[derive(Clone, Debug)]
+pub struct ResolverSettings {
+    /// `network.resolve`.
+    pub overrides: HostOverrides,
+    /// `network.allow_ranges`: ranges that may be dialled although they are special.
+    pub allowed: Vec<Ipv4Range>,
+    /// `network.nameservers`; where there are none, those of the system.
+    pub name_servers: Vec<SocketAddr>,
+    /// `network.dns_timeout`: one lookup, all tries together.
+    pub dns_timeout: Duration,
+}
+
+impl Default for ResolverSettings {
+    fn default() -> Self {
+        Self {
+            overrides: HostOverrides::default(),
+            allowed: Vec::new(),
+            name_servers: Vec::new(),
+            dns_timeout: Duration::from_secs(5),
+        }
+    }
+}
+
+/// Tries of one query; they share the DNS time-out.
+const NUM_TRIES: u32 = 2;
+
+/// Answers kept in memory, for as long as their TTL says.
+const MAX_CACHED_ANSWERS: u64 = 8192;
+
+/// The resolver of one thread.
+#[derive(Clone)]
+pub struct HickoryResolver {
+    settings: Arc<ResolverSettings>,
+    /// None where the machine has no name servers: overrides and literal addresses still work.
+    dns: Option<Rc<TokioResolver>>,
+}
+
+impl HickoryResolver {
+    /// A resolver for the calling thread. A machine without name servers is reported in the log, since it may need none.
+    pub fn new(settings: Arc<ResolverSettings>) -> Self {
+        let dns = match dns_of(&settings) {
+            Ok(dns) => Some(Rc::new(dns)),
+            Err(error) => {
+                tracing::warn!(%error, "no name servers; only network.resolve and literal addresses work");
+                None
+            }
+        };
+        Self { settings, dns }
+    }
+
+    async fn addresses_of(&self, host: &str) -> Result<Vec<Ipv4Addr>, ResolveFailure> {
+        if let Ok(literal) = host.parse() {
+            return Ok(vec![literal]);
+        }
+        if let Some(address) = self.settings.overrides.address_of(host) {
+            return Ok(vec![address]);
+        }
+        let name = absolute_name(host).ok_or(ResolveFailure::NoSuchName)?;
+        let dns = self.dns.as_ref().ok_or(ResolveFailure::NameServers)?;
+        let answer = match timeout(self.settings.dns_timeout, dns.ipv4_lookup(name)).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(error)) => return Err(failure_of(host, &error)),
+            Err(_) => return Err(ResolveFailure::NameServers),
+        };
+        let addresses: Vec<Ipv4Addr> = answer
+            .answers()
+            .iter()
+            .filter_map(|record| match record.data {
+                RData::A(address) => Some(address.0),
+                _ => None,
+            })
+            .collect();
+        if addresses.is_empty() { Err(ResolveFailure::NoSuchName) } else { Ok(addresses) }
+    }
+}
+
+impl Resolve for HickoryResolver {
+    fn resolve(&self, host: &str, port: u16) -> LocalBoxFuture<'static, Result<VettedAddress, ResolveFailure>> {
+        let (resolver, host) = (self.clone(), host.to_owned());
+        Box::pin(async move {
+            if port_is_blocked(port) {
+                return Err(ResolveFailure::AddressRefused(format!("port {port} is not for the web")));
+            }
+            if host.contains(':') {
+                return Err(ResolveFailure::AddressRefused("IPv6 is not used".to_owned()));
+            }
+            let addresses = resolver.addresses_of(&host).await?;
+            choose(&addresses, port, &resolver.settings.allowed)
+        })
+    }
+}
+
+/// The name as it stands, hyphens at odd places and underscores included; none where DNS cannot hold it. Names are looked up as
+/// absolute, never with a search domain behind them.
+fn absolute_name(host: &str) -> Option<Name> {
+    let labels: Vec<&[u8]> = host.strip_suffix('.').unwrap_or(host).split('.').map(str::as_bytes).collect();
+    if labels.iter().any(|label| label.is_empty()) {
+        return None;
+    }
+    let mut name = Name::from_labels(labels).ok()?;
+    name.set_fqdn(true);
+    Some(name)
+}
+
+/// The first address that may be dialled: name servers turn their answers, so first is as good as any.
+fn choose(addresses: &[Ipv4Addr], port: u16, allowed: &[Ipv4Range]) -> Result<VettedAddress, ResolveFailure> {
+    let mut refusal = ResolveFailure::NoSuchName;
+    for address in addresses {
+        match vet(*address, allowed) {
+            Ok(()) => return Ok(VettedAddress::new_vetted(SocketAddrV4::new(*address, port))),
+            Err(refused) => refusal = ResolveFailure::AddressRefused(format!("{address} is in {refused}")),
+        }
+    }
+    Err(refusal)
+}
+
+fn failure_of(host: &str, error: &NetError) -> ResolveFailure {
+    match error {
+        // NXDOMAIN, or a name that exists without an A record; any other code is a server's failure.
+        NetError::Dns(DnsError::NoRecordsFound(none))
+            if matches!(none.response_code, ResponseCode::NXDomain | ResponseCode::NoError) =>
+        {
+            ResolveFailure::NoSuchName
+        }
+        _ => {
+            tracing::debug!(host, %error, "name servers failed");
+            ResolveFailure::NameServers
+        }
+    }
+}
+
+fn dns_of(settings: &ResolverSettings) -> Result<TokioResolver, NetError> {
+    let (config, mut options) = if settings.name_servers.is_empty() {
+        read_system_conf()?
+    } else {
+        let servers = settings.name_servers.iter().map(name_server_at).collect();
+        (ResolverConfig::from_name_servers(servers), ResolverOpts::default())
+    };
+    options.use_hosts_file = ResolveHosts::Never;
+    options.timeout = settings.dns_timeout / NUM_TRIES;
+    options.attempts = NUM_TRIES as usize - 1;
+    options.cache_size = MAX_CACHED_ANSWERS;
+    let mut builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
+    *builder.options_mut() = options;
+    builder.build()
+}
+
+fn name_server_at(address: &SocketAddr) -> NameServerConfig {
+    let connections = [ConnectionConfig::udp(), ConnectionConfig::tcp()].map(|mut connection| {
+        connection.port = address.port();
+        connection
+    });
+    NameServerConfig::new(address.ip(), true, connections.into())
+}
+
+#[cfg(test)]
+mod tests;
