@@ -1,1 +1,55 @@
-fn main(){}
+//! Every routine of the house, as `cargo xtask NAME`.
+//!
+//! A routine here needs no tool beyond cargo, or installs what it needs, or says which package is missing. It changes nothing
+//! outside the build folder and folders of its own, system packages of `real-sites` apart. Called bare, it lists the routines.
+
+mod check;
+mod command;
+mod conformance;
+mod real_sites;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "The routines of the house", disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    routine: Option<Routine>,
+}
+
+#[derive(Subcommand)]
+enum Routine {
+    /// What must hold before a commit: formatting, clippy, tests, documentation, dependencies.
+    Check,
+    /// Checks dependencies' licences, bans and sources (installs cargo-deny into the user's cache where it is missing).
+    Deny,
+    /// Runs the conformance example on a folder of cases and prints a table.
+    Conformance(conformance::Options),
+    /// Serves Debian's HTML documentation with nginx on loopback addresses, crawls it, and checks nginx's log and the store.
+    RealSites(real_sites::Options),
+}
+
+fn main() -> ExitCode {
+    let Some(routine) = Cli::parse().routine else {
+        // A bare call asks what there is; the list is the answer, not an error.
+        return match Cli::command().print_help() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::FAILURE,
+        };
+    };
+    let result = match routine {
+        Routine::Check => check::run(),
+        Routine::Deny => check::deny(),
+        Routine::Conformance(options) => conformance::run(&options),
+        Routine::RealSites(options) => real_sites::run(&options),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Runs the conformance example on every file of a folder of cases, and sums up.
+//!
+//! The cases are not part of this repository; the folder is an argument. Which kinds there are is the example's to say: its usage
+//! line names them, so a kind that it learns is run here without a change.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+
+use crate::command::{self, capture, cargo};
+
+/// A kind of cases, the file it lies in, and whether the runner must know it by now.
+struct Kind {
+    name: &'static str,
+    file: &'static str,
+    duty: Duty,
+}
+
+/// Whether a kind that the runner does not name is a failure.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Duty {
+    /// It must be there.
+    Required,
+    /// It is run where the runner names it.
+    Optional,
+}
+
+const fn kind(name: &'static str, file: &'static str, duty: Duty) -> Kind {
+    Kind { name, file, duty }
+}
+
+/// All kinds that the cases' description knows.
+const KINDS: [Kind; 9] = [
+    kind("robots", "robots.jsonl", Duty::Required),
+    kind("robots_extra", "robots_extra.jsonl", Duty::Required),
+    kind("robots_status", "robots_status.jsonl", Duty::Optional),
+    kind("retry_after", "retry_after.jsonl", Duty::Required),
+    kind("urls", "urls.jsonl", Duty::Required),
+    kind("metadata", "metadata.jsonl", Duty::Required),
+    kind("encoding", "encoding.jsonl", Duty::Required),
+    kind("pages", "pages_expected.jsonl", Duty::Required),
+    kind("sitemaps", "sitemaps.jsonl", Duty::Optional),
+];
+
+/// What to run and how much must pass.
+#[derive(Args)]
+pub struct Options {
+    /// The folder with the case files.
+    #[arg(long, value_name = "DIR")]
+    cases: PathBuf,
+    /// The share of asserted lines, in percent, that each kind must pass.
+    #[arg(long, value_name = "PERCENT", default_value_t = 100.0)]
+    bar: f64,
+    /// Show the failed lines of each kind, not only the counts.
+    #[arg(long)]
+    verbose: bool,
+}
+
+/// What one kind came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Tally {
+    num_passed: u32,
+    num_failed: u32,
+}
+
+impl Tally {
+    /// The share that passed, in percent. No case at all is no pass: a runner that reads nothing must not look perfect.
+    fn percent(self) -> f64 {
+        match self.num_passed + self.num_failed {
+            0 => 0.0,
+            all => 100.0 * f64::from(self.num_passed) / f64::from(all),
+        }
+    }
+}
+
+/// Runs all kinds and prints the table.
+///
+/// # Errors
+/// The folder or a required kind is missing, the example does not build, or a kind stays below the bar.
+pub fn run(options: &Options) -> Result<()> {
+    let cases =
+        options.cases.canonicalize().with_context(|| format!("no folder of cases at {}", options.cases.display()))?;
+    command::run(cargo().args(["build", "--quiet", "--release", "--example", "conformance"]))?;
+    let usage = {
+        let said = capture(&mut example(&[]))?;
+        said.stdout + &said.stderr
+    };
+    let mut below = Vec::new();
+    println!("{:<14} {:>7} {:>7} {:>8}", "kind", "passed", "failed", "share");
+    for kind in &KINDS {
+        if !names_word(&usage, kind.name) {
+            match kind.duty {
+                Duty::Required => below.push(format!("{}: the runner does not know this kind", kind.name)),
+                Duty::Optional => println!("{:<14} not known to the runner yet", kind.name),
+            }
+            continue;
+        }
+        match run_kind(kind, &cases, options)? {
+            Some(tally) => {
+                println!(
+                    "{:<14} {:>7} {:>7} {:>6.1} %",
+                    kind.name,
+                    tally.num_passed,
+                    tally.num_failed,
+                    tally.percent()
+                );
+                if tally.percent() < options.bar {
+                    below.push(format!("{}: {:.1} % is below {} %", kind.name, tally.percent(), options.bar));
+                }
+            }
+            None => below.push(format!("{}: the runner ended without its counts", kind.name)),
+        }
+    }
+    if !below.is_empty() {
+        bail!("conformance: {}", below.join("; "));
+    }
+    Ok(())
+}
+
+/// The built example with these arguments.
+fn example(arguments: &[&std::ffi::OsStr]) -> std::process::Command {
+    let mut command = cargo();
+    command.args(["run", "--quiet", "--release", "--example", "conformance", "--"]).args(arguments);
+    command
+}
+
+fn run_kind(kind: &Kind, cases: &Path, options: &Options) -> Result<Option<Tally>> {
+    let file = cases.join(kind.file);
+    if !file.is_file() {
+        bail!("{} is missing", file.display());
+    }
+    let said = capture(&mut example(&[kind.name.as_ref(), file.as_ref()]))?;
+    let tally = tally_of(&said.stdout);
+    if options.verbose || tally.is_none() {
+        print!("{}", said.stdout);
+        eprint!("{}", said.stderr);
+    }
+    Ok(tally)
+}
+
+/// The last line of the form `N passed, N failed` (more may follow after a comma).
+fn tally_of(output: &str) -> Option<Tally> {
+    output.lines().rev().find_map(|line| {
+        let mut parts = line.trim().split(", ");
+        let num_passed = parts.next()?.strip_suffix(" passed")?.parse().ok()?;
+        let num_failed = parts.next()?.strip_suffix(" failed")?.parse().ok()?;
+        Some(Tally { num_passed, num_failed })
+    })
+}
+
+/// Whether a text holds this word whole: `robots` is not in `robots_extra`.
+fn names_word(text: &str, word: &str) -> bool {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(|part| part == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_tally(output: &str, expected: Option<(u32, u32)>) {
+        let expected = expected.map(|(num_passed, num_failed)| Tally { num_passed, num_failed });
+        assert_eq!(tally_of(output), expected, "{output:?}");
+    }
+
+    #[test]
+    fn counts_are_read_from_the_last_line_that_has_them() {
+        check_tally("FAILED a: wanted 1, got 2\n3 passed, 1 failed\n", Some((3, 1)));
+        check_tally("1 passed, 0 failed\n7 passed, 2 failed, 4 skipped\n\n", Some((7, 2)));
+        check_tally("  12 passed, 0 failed  ", Some((12, 0)));
+        check_tally("error: no such file", None);
+        check_tally("x passed, y failed", None);
+        check_tally("", None);
+    }
+
+    #[test]
+    fn a_run_without_cases_passes_no_bar() {
+        assert!(Tally { num_passed: 0, num_failed: 0 }.percent() < 1.0);
+        assert!((Tally { num_passed: 9, num_failed: 1 }.percent() - 90.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_kind_is_known_only_by_its_whole_name() {
+        assert!(names_word("usage: conformance KIND FILE, KIND one of robots_extra, urls", "urls"));
+        assert!(!names_word("KIND: robots_extra|urls", "robots"));
+    }
+}
