@@ -40,7 +40,8 @@ pub fn save_page(
     counts.num_links_excluded = admitted.num_excluded;
     counts.num_links_over_cap = admitted.num_over_cap;
     record.target_sites = admitted.rows.keys().cloned().collect();
-    record.canonical = record.canonical.filter(|url| !exclusions.covers_host(url.host()));
+    // Never to another site: then an exclusion finds every mention of a domain without a scan.
+    record.canonical = record.canonical.filter(|url| url.site() == site && !exclusions.covers_host(url.host()));
     for (target, row) in admitted.rows {
         plan.put_value(TreeName::Inlinks, inlink_key(&target, &record.url), &row)?;
     }
