@@ -1,1 +1,1 @@
-
+pub mod practice_web;
