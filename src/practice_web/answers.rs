@@ -180,7 +180,7 @@ fn page_head(asked: &PageAsked<'_>, content_type: &str) -> Head {
     let head = Head::new(200, asked.now).with("Content-Type", content_type);
     let head = head.with("ETag", &format!("\"{:x}\"", asked.page.text_seed));
     // Some sites set cookies; nobody may send one back.
-    if asked.page.text_seed % 4 == 0 { head.with("Set-Cookie", "visit=1; Path=/") } else { head }
+    if asked.page.text_seed.is_multiple_of(4) { head.with("Set-Cookie", "visit=1; Path=/") } else { head }
 }
 
 fn error_head(asked: &PageAsked<'_>, status: u16) -> Head {

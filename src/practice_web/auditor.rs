@@ -8,7 +8,7 @@ mod report;
 mod tests;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet},
     time::Duration,
 };
 
@@ -21,7 +21,7 @@ use super::{
     log::{EndedBy, LogEntry, micros},
     robots_files,
     script::{Backoff, RobotsRole},
-    site_plan::{PracticeSites, Scheme, site_name_of_host},
+    site_plan::{PracticeSites, site_name_of_host},
 };
 
 /// What politeness means for one crawl.
@@ -133,13 +133,6 @@ struct SiteAudit<'a> {
     report: &'a mut AuditReport,
 }
 
-/// What is known of an origin's rules at some moment.
-#[derive(Clone, Copy, Default)]
-struct OriginRules {
-    settled_at_us: Option<u64>,
-    hopped_at_us: Option<u64>,
-}
-
 impl SiteAudit<'_> {
     fn run(&mut self) {
         let mut figures = SiteFigures::default();
@@ -159,6 +152,7 @@ impl SiteAudit<'_> {
                 self.check_page(entry, earlier, page_requests);
             }
         }
+        self.count_waits();
         figures.num_page_requests = page_requests;
         self.report.sites.insert(self.name.to_owned(), figures);
     }
@@ -205,20 +199,32 @@ impl SiteAudit<'_> {
     }
 
     fn check_waits(&mut self, entry: &LogEntry, earlier: &[&LogEntry]) {
-        let until = |other: &&LogEntry| {
-            let end = other.end?;
-            let backoff_us = match other.backoff {
-                Backoff::Site => self.end_us(other).map(|end_us| end_us + micros(self.rules.min_backoff)),
-                Backoff::None => None,
-            };
-            backoff_us.max(end.wait_until_us)
-        };
         // A request that was open when the wait was told is counted as one too many at once, not as one inside the wait.
         let told_before = |other: &&&LogEntry| self.end_us(other).is_some_and(|end| end <= entry.start_us);
-        let latest = earlier.iter().filter(told_before).filter_map(until).max();
+        let latest = earlier.iter().filter(told_before).filter_map(|other| self.wait_until_us(other)).max();
         if let Some(until_us) = latest.filter(|&until_us| entry.start_us < until_us) {
             let left_ms = (until_us - entry.start_us) / 1_000;
             self.violation(ViolationKind::InsideWait, entry, format!("{left_ms} ms before the wait was over"));
+        }
+    }
+
+    /// Until when an answer makes the site wait: as it says, and no shorter than the backoff where one is owed.
+    fn wait_until_us(&self, entry: &LogEntry) -> Option<u64> {
+        let end = entry.end?;
+        let backoff_us = match entry.backoff {
+            Backoff::Site => self.end_us(entry).map(|end_us| end_us + micros(self.rules.min_backoff)),
+            Backoff::None => None,
+        };
+        backoff_us.max(end.wait_until_us)
+    }
+
+    /// Counts the waits of the site, and those after which it was asked again in due time.
+    fn count_waits(&mut self) {
+        for (place, entry) in self.entries.iter().enumerate() {
+            let Some(until_us) = self.wait_until_us(entry) else { continue };
+            self.report.num_waits += 1;
+            let next = self.entries.get(place + 1);
+            self.report.num_waits_honoured += usize::from(next.is_some_and(|next| next.start_us >= until_us));
         }
     }
 
@@ -257,23 +263,18 @@ impl SiteAudit<'_> {
         }
     }
 
-    /// Whether the origin's robots.txt had been answered: with rules, or with a redirect that led to rules on another origin.
+    /// Whether the origin's robots.txt had been answered: with rules, or with a redirect while the rules of another origin of the site
+    /// were known. Those may have come before the redirect did, since a robot may keep them.
     fn rules_were_known(&self, entry: &LogEntry, earlier: &[&LogEntry]) -> bool {
-        let mut origins: HashMap<(Scheme, &str), OriginRules> = HashMap::new();
-        for other in earlier.iter().filter(|other| self.kind(other) == RequestKind::Robots) {
-            let Some(end_us) = self.end_us(other).filter(|&end| end <= entry.start_us) else { continue };
-            let rules = origins.entry((other.scheme, &other.host)).or_default();
-            match other.robots_role {
-                RobotsRole::Settles => rules.settled_at_us = rules.settled_at_us.max(Some(end_us)),
-                RobotsRole::Hop => {
-                    rules.hopped_at_us = Some(rules.hopped_at_us.map_or(end_us, |first| first.min(end_us)))
-                }
-                RobotsRole::Unreachable | RobotsRole::NotRobots => {}
-            }
-        }
-        let own = origins.get(&(entry.scheme, entry.host.as_str())).copied().unwrap_or_default();
-        let settled_after = |hop: u64| origins.values().any(|rules| rules.settled_at_us.is_some_and(|at| at >= hop));
-        own.settled_at_us.is_some() || own.hopped_at_us.is_some_and(settled_after)
+        let answered = |role: RobotsRole| {
+            earlier.iter().filter(move |other| {
+                other.robots_role == role && self.end_us(other).is_some_and(|end| end <= entry.start_us)
+            })
+        };
+        let is_own = |other: &&&LogEntry| other.scheme == entry.scheme && other.host == entry.host;
+        let hopped =
+            || answered(RobotsRole::Hop).any(|other| is_own(&other)) && answered(RobotsRole::Settles).next().is_some();
+        answered(RobotsRole::Settles).any(|other| is_own(&other)) || hopped()
     }
 
     /// When a request ended, at the earliest: the end of an aborted one was seen somewhat late.

@@ -29,7 +29,7 @@ pub fn gzip_members(bytes: &[u8]) -> Vec<u8> {
 
 /// gzip of `bytes` followed by `num_spaces` spaces, made without holding them.
 pub fn gzip_bomb(bytes: &[u8], num_spaces: usize) -> Vec<u8> {
-    const BLOCK: [u8; 65_536] = [b' '; 65_536];
+    static BLOCK: [u8; 65_536] = [b' '; 65_536];
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(bytes).expect(IN_MEMORY);
     for _ in 0..num_spaces / BLOCK.len() {

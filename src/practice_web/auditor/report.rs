@@ -94,6 +94,10 @@ pub struct AuditReport {
     pub sites: BTreeMap<String, SiteFigures>,
     /// All requests.
     pub num_requests: usize,
+    /// Answers that made their site wait.
+    pub num_waits: usize,
+    /// Those of them after which the site was asked again, and not before the wait was over.
+    pub num_waits_honoured: usize,
     /// Page requests for paths that were never planned, on sites that may be crawled: no violation, but odd.
     pub num_unlabelled: usize,
 }
@@ -142,6 +146,7 @@ impl fmt::Display for AuditReport {
         }
         let max_pages = self.sites.values().map(|site| site.num_page_requests).max().unwrap_or(0);
         writeln!(f, "most page requests of a site: {max_pages}")?;
+        writeln!(f, "waits told: {}, over before the next request: {}", self.num_waits, self.num_waits_honoured)?;
         for (kind, num) in self.counts() {
             writeln!(f, "{}: {}", kind.describe(), grouped(num))?;
             for violation in self.of_kind(kind).take(NUM_SHOWN) {
@@ -169,7 +174,7 @@ fn grouped(num: usize) -> String {
     let digits = num.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

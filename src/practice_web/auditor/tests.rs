@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use super::*;
-use crate::practice_web::log::RequestEnd;
+use crate::practice_web::{log::RequestEnd, site_plan::Scheme};
 
 const AGENT: &str = "LohiSoftBot/1.0 (+message@lohisoft.com)";
 const OTHER_AGENT: &str = "LohiSoftBot/1.0 (+https://lohisoft.com/bot)";
@@ -210,7 +210,18 @@ fn request_inside_a_told_wait_is_counted() {
     end.wait_until_us = Some(end.end_us + 3_000_000);
     log.ask_after(Duration::from_millis(2_999), "/2");
     log.ask("/3");
-    check(&log, &[(ViolationKind::InsideWait, 2)]);
+    let report = check(&log, &[(ViolationKind::InsideWait, 2)]);
+    assert_eq!((report.num_waits, report.num_waits_honoured), (1, 0));
+}
+
+#[test]
+fn wait_that_was_over_is_counted_as_honoured() {
+    let mut log = Log::with_robots();
+    let end = log.ask("/1").end.as_mut().expect("it was given");
+    end.wait_until_us = Some(end.end_us + 1_000_000);
+    log.ask("/2");
+    let report = check(&log, &[]);
+    assert_eq!((report.num_waits, report.num_waits_honoured), (1, 1));
 }
 
 #[test]
@@ -282,6 +293,14 @@ fn redirected_robots_counts_once_its_target_has_answered() {
     log.robots("www.quiet-mill.test", RobotsRole::Settles);
     log.ask("/2");
     check(&log, &[(ViolationKind::BeforeRobots, 1)]);
+}
+
+#[test]
+fn redirect_to_rules_that_are_known_already_counts() {
+    let mut log = Log::with_robots();
+    log.robots("www.quiet-mill.test", RobotsRole::Hop);
+    log.ask("/1").host = "www.quiet-mill.test".to_owned();
+    check(&log, &[]);
 }
 
 #[test]
