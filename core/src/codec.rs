@@ -2,7 +2,7 @@
 //!
 //! bincode knows no schema evolution: a changed type is a new version with a reader for the old one.
 
-use bincode::config::{self, Configuration, Fixint, LittleEndian, Limit};
+use bincode::config::{self, Configuration, Fixint, Limit, LittleEndian};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

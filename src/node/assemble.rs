@@ -11,8 +11,8 @@ use lohisoftbot_core::identity::{Identity, SourceAddresses};
 use lohisoftbot_core::politeness::SiteRules;
 use lohisoftbot_core::robots::MAX_ROBOTS_BYTES;
 
-use crate::check::holds_address;
 use super::StartError;
+use crate::check::holds_address;
 use crate::io::host_overrides::HostOverrides;
 use crate::io::limits::FetchLimits;
 use crate::io::network::Network;

@@ -102,8 +102,11 @@ impl NodeApi {
         let now = self.clock.now();
         let account = &view.row.account;
         let robots: Vec<Value> = view.robots.iter().map(|robots| describe_robots(robots, now)).collect();
-        let pages: Vec<Value> =
-            view.pages.iter().map(|page| json!({"url": page.url, "title": page.title, "fetched_at": page.fetched_at.to_string()})).collect();
+        let pages: Vec<Value> = view
+            .pages
+            .iter()
+            .map(|page| json!({"url": page.url, "title": page.title, "fetched_at": page.fetched_at.to_string()}))
+            .collect();
         let num_queued = view.queue.num_queued();
         Ok(json!({
             "site": site,
@@ -158,10 +161,10 @@ impl NodeApi {
         let view = self.view(&url.site()).await.ok();
         let reader = self.ledger_reader.clone();
         let asked = url.clone();
-        let requests = tokio::task::spawn_blocking(move || explain::requests_for(&reader, &asked)).await;
-        let requests = requests.map_err(|_| gone())?.map_err(|error| {
-            ControlError::new(ErrorCode::Internal, format!("the ledger cannot be read: {error}"))
-        })?;
+        let requests = tokio::task::spawn_blocking(move || explain::requests_for(&*reader, &asked)).await;
+        let requests = requests
+            .map_err(|_| gone())?
+            .map_err(|error| ControlError::new(ErrorCode::Internal, format!("the ledger cannot be read: {error}")))?;
         Ok(explain::explain(&url, view.as_deref(), excluded, &requests, self.page_budget, self.clock.now()))
     }
 
@@ -191,9 +194,7 @@ impl NodeApi {
 
     async fn exclusions(&self) -> Answer {
         let exclusions = self.ledger.send(ExclusionsInForce).await.map_err(|_| gone())?;
-        let line = |(domain, exclusion): (&Domain, &lohisoftbot_core::exclusion::Exclusion)| {
-            json!({"domain": domain, "since": exclusion.at.to_string(), "reason": exclusion.reason})
-        };
+        let line = |(domain, exclusion): (&Domain, &lohisoftbot_core::exclusion::Exclusion)| json!({"domain": domain, "since": exclusion.at.to_string(), "reason": exclusion.reason});
         Ok(json!({ "exclusions": exclusions.iter().map(line).collect::<Vec<_>>() }))
     }
 
@@ -201,7 +202,9 @@ impl NodeApi {
         self.gate.set(state);
         tracing::info!(?state, "gate set by the operator");
         Ok(match state {
-            GateState::Shut => json!({"paused": true, "note": "requests under way end; no further one starts until resume"}),
+            GateState::Shut => {
+                json!({"paused": true, "note": "requests under way end; no further one starts until resume"})
+            }
             GateState::Open => json!({"paused": false}),
         })
     }
@@ -275,4 +278,3 @@ fn describe_robots(robots: &lohisoftbot_core::politeness::OriginRobots, now: Tim
         "unreachable_since": robots.unreachable_since.map(|since| since.to_string()),
     })
 }
-

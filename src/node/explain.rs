@@ -3,7 +3,9 @@
 use lohisoftbot_actors::frontier::SiteView;
 use lohisoftbot_actors::storage::{EntryFilter, EntryKind, LedgerError, LedgerRead};
 use lohisoftbot_core::exclusion::{Domain, Exclusion};
-use lohisoftbot_core::ledger::{EndKind, FinishReason, LedgerEntry, LedgerEvent, RobotsGround, SiteEvent, TicketNumber};
+use lohisoftbot_core::ledger::{
+    EndKind, FinishReason, LedgerEntry, LedgerEvent, RobotsGround, SiteEvent, TicketNumber,
+};
 use lohisoftbot_core::page_choice::{DropReason, EntryStanding};
 use lohisoftbot_core::politeness::OriginRobots;
 use lohisoftbot_core::robots::{RobotsBasis, RobotsRefusal, RobotsVerdict};
@@ -146,7 +148,11 @@ fn site_words(view: &SiteView, now: Timestamp) -> String {
     match view.row.standing {
         SiteStanding::Parked { reason } => format!("{standing} until {}: {}", view.row.due_at, wait_words(reason)),
         SiteStanding::Finished { reason } => {
-            format!("{standing}: {}; the next cycle begins no sooner than {}", finish_words(reason), account.next_cycle_at)
+            format!(
+                "{standing}: {}; the next cycle begins no sooner than {}",
+                finish_words(reason),
+                account.next_cycle_at
+            )
         }
         SiteStanding::Due | SiteStanding::Live | SiteStanding::Paused if account.not_before() > now => {
             format!("{standing}; the next request no sooner than {}", account.not_before())

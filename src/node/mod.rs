@@ -24,7 +24,7 @@ use lohisoftbot_actors::ledger::{LastSeq, LedgerActor};
 use lohisoftbot_actors::permits::Permits;
 use lohisoftbot_actors::ports::{Clock, LocalGate, NetworkFactory, OpenAddressGate, WholePlacement};
 use lohisoftbot_actors::stats::NodeStats;
-use lohisoftbot_actors::storage::{RecordStore, StoreChange, catch_up};
+use lohisoftbot_actors::storage::{EntryFilter, EntryKind, RecordStore, StoreChange, catch_up};
 use lohisoftbot_actors::supervisor::{ExtractorFactory, NodeSupervisor, StartExtractors};
 use lohisoftbot_core::config::Config;
 use lohisoftbot_core::identity::{IdentityRefusal, IdentityStanding};
@@ -47,9 +47,12 @@ pub enum StartError {
     /// The ledger does not open.
     #[error(transparent)]
     Ledger(#[from] lohisoftbot_actors::storage::LedgerError),
-    /// The store does not open.
+    /// The store fails.
     #[error(transparent)]
     Store(#[from] lohisoftbot_actors::storage::StoreError),
+    /// The store does not open.
+    #[error(transparent)]
+    StoreOpen(#[from] crate::io::sled_store::StoreOpenError),
     /// Ledger and store do not fit together.
     #[error(transparent)]
     CatchUp(#[from] lohisoftbot_actors::storage::CatchUpError),
@@ -88,7 +91,7 @@ impl Node {
             if config.network.allow_ranges.is_empty() {
                 return Err(refusal.into());
             }
-            tracing::warn!("{refusal}; only the opened ranges are crawled");
+            tracing::info!("only the opened ranges are crawled: {refusal}");
         }
         let network = assemble::network(config)?;
         let clock = Arc::new(AnchoredClock::from_system());
@@ -97,8 +100,11 @@ impl Node {
         if let Some(torn) = &report.torn_tail {
             tracing::warn!(path = %torn.path.display(), num_bytes = torn.num_bytes, "cut off what a crash left half-written");
         }
-        let ledger_reader = Arc::new(LedgerReader::new(dir.ledger()));
-        let mut store = SledStore::open(&dir, StoreOptions { cache_bytes: config.store.cache_bytes })?;
+        let ledger_reader = Arc::new(LedgerReader::new(&dir.ledger()));
+        let (mut store, opened) = SledStore::open(&dir, StoreOptions { cache_bytes: config.store.cache_bytes })?;
+        if !opened.moved_snapshots.is_empty() || opened.num_unfinished_snapshots > 0 {
+            tracing::warn!(?opened, "the store was left untidy by a crash; its log is whole");
+        }
         bring_up(&mut store, &ledger_reader, book.last_seq, &*clock)?;
 
         let stats = Arc::new(NodeStats::default());
@@ -197,13 +203,9 @@ impl Node {
 }
 
 /// Folds what the ledger knows better into the store, and makes sites due that a crash cut off.
-fn bring_up(
-    store: &mut SledStore,
-    reader: &LedgerReader,
-    last_seq: u64,
-    clock: &dyn Clock,
-) -> Result<(), StartError> {
-    let counts = catch_up(store, last_seq, reader.replay_after(store.ledger_seq())?)?;
+fn bring_up(store: &mut SledStore, reader: &LedgerReader, last_seq: u64, clock: &dyn Clock) -> Result<(), StartError> {
+    let after = EntryFilter { kinds: EntryKind::ALL.to_vec(), after_seq: store.ledger_seq(), ..EntryFilter::default() };
+    let counts = catch_up(store, last_seq, reader.stream(after)?.entries())?;
     if counts.num_entries > 0 {
         tracing::info!(num_entries = counts.num_entries, num_sites = counts.num_sites, "caught up with the ledger");
     }

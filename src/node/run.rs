@@ -90,6 +90,7 @@ fn list_parked(progress: &Progress, parked: &[SiteRow], now: Timestamp) {
         }
     }
     if parked.len() > MAX_LISTED_PARKED {
-        progress.say(&format!("  and {} more: `lohisoftbot-ctl sites --state parked`", parked.len() - MAX_LISTED_PARKED));
+        progress
+            .say(&format!("  and {} more: `lohisoftbot-ctl sites --state parked`", parked.len() - MAX_LISTED_PARKED));
     }
 }

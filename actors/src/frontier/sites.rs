@@ -148,7 +148,8 @@ impl Handler<AddSeeds> for FrontierActor {
 async fn admit(index: Addr<IndexActor>, by_site: Vec<(Site, Vec<Seed>)>, now: Timestamp) -> Option<SeedCounts> {
     let mut counts = SeedCounts::default();
     let names: Vec<Site> = by_site.iter().map(|(site, _)| site.clone()).collect();
-    let read = ReadStore::flushed(move |store| names.iter().map(|site| store.site(site)).collect::<Result<Vec<_>, _>>());
+    let read =
+        ReadStore::flushed(move |store| names.iter().map(|site| store.site(site)).collect::<Result<Vec<_>, _>>());
     let rows = index.send(read).await.ok()?.ok()?;
     let mut changes = Vec::new();
     for ((site, seeds), row) in by_site.into_iter().zip(rows) {

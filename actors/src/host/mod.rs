@@ -15,7 +15,9 @@ use std::time::Duration;
 use actix::prelude::*;
 use lohisoftbot_core::ledger::{LedgerEvent, RequestKind, SiteAccount, TicketNumber};
 use lohisoftbot_core::outcome::{self, Answer, ResolveFailure};
-use lohisoftbot_core::politeness::{Arrival, FoundUrl, HostAction, HostState, PageEnd, RequestIntent, RobotsEnd, Seed, Ticket};
+use lohisoftbot_core::politeness::{
+    Arrival, FoundUrl, HostAction, HostState, PageEnd, RequestIntent, RobotsEnd, Seed, Ticket,
+};
 use lohisoftbot_core::robots::status::BodyEnd;
 use lohisoftbot_core::site_row::SiteStanding;
 use lohisoftbot_core::time::Timestamp;
@@ -305,7 +307,9 @@ impl HostActor {
         match answer {
             Answer::Barrier { .. } => self.ports.stats.num_barriers.add_one(),
             Answer::Gone => self.apply(StoreChange::RemovePage { url: url.clone() }),
-            Answer::Redirect { target: outcome::RedirectTarget::To(target), .. } if target.site() != *self.state.site() => {
+            Answer::Redirect { target: outcome::RedirectTarget::To(target), .. }
+                if target.site() != *self.state.site() =>
+            {
                 self.frontier.do_send(LinksFound(vec![target.clone()]));
             }
             _ => {}
@@ -481,4 +485,3 @@ impl Drop for HostActor {
         }
     }
 }
-

@@ -73,9 +73,9 @@ impl HostActor {
         let me = ctx.address();
         let append = match self.pending_append() {
             None => Either::Left(ready(None)),
-            Some((append, account)) => Either::Right(async move {
-                append.await.ok().and_then(Result::ok).map(|seq| (account, seq))
-            }),
+            Some((append, account)) => {
+                Either::Right(async move { append.await.ok().and_then(Result::ok).map(|seq| (account, seq)) })
+            }
         };
         actix_rt::spawn(async move {
             let recorded = append.await;

@@ -47,7 +47,9 @@ impl HostState {
     pub fn open_ticket(&mut self, intent: RequestIntent, now: Timestamp) -> Option<Ticket> {
         let current = match self.next_action(now) {
             HostAction::FetchRobots(current) | HostAction::Fetch(current) => current,
-            HostAction::WaitUntil(_) | HostAction::Park { .. } | HostAction::Finish(_) | HostAction::AwaitOutcome => return None,
+            HostAction::WaitUntil(_) | HostAction::Park { .. } | HostAction::Finish(_) | HostAction::AwaitOutcome => {
+                return None;
+            }
         };
         if current != intent {
             return None;
@@ -90,8 +92,10 @@ impl HostState {
             None | Some(_) => {}
         }
         self.queue.reopen();
-        let event =
-            SiteEvent::CycleOpened { cycle: self.account.cycle + 1, next_cycle_at: now.plus(self.rules.recrawl_interval) };
+        let event = SiteEvent::CycleOpened {
+            cycle: self.account.cycle + 1,
+            next_cycle_at: now.plus(self.rules.recrawl_interval),
+        };
         self.record(now, event);
         None
     }

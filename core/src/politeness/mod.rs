@@ -28,8 +28,8 @@ use crate::site::Site;
 use crate::time::Timestamp;
 use crate::url::PageUrl;
 
-pub use outcomes::{PageEnd, StoredAs};
 pub use crate::seed::{Seed, SeedScheme};
+pub use outcomes::{PageEnd, StoredAs};
 pub use robots_cache::{OriginRobots, PolicyCopy, RobotsEnd};
 
 /// How long a site is left alone after barriers.

@@ -228,8 +228,7 @@ impl HostState {
 
     /// Where `origin` came from a seed whose https was a guess: all its URLs change to http. False if it was no guess.
     fn drop_guessed_scheme(&mut self, origin: &Origin) -> bool {
-        let guessed =
-            |seed: &Seed| seed.scheme == SeedScheme::Guessed && seed.url.origin() == *origin;
+        let guessed = |seed: &Seed| seed.scheme == SeedScheme::Guessed && seed.url.origin() == *origin;
         if origin.scheme() != Scheme::Https || !self.seeds.iter().any(guessed) {
             return false;
         }

@@ -2,9 +2,10 @@
 
 use lohisoftbot_actors::storage::{DueSite, StoreError};
 use lohisoftbot_core::key;
+use lohisoftbot_core::page_choice::FrontierEntry;
 use lohisoftbot_core::record::{InlinkRow, PageRecord};
 use lohisoftbot_core::site::Site;
-use lohisoftbot_core::site_row::{FrontierEntry, SiteFrontier, SiteRow};
+use lohisoftbot_core::site_row::{SiteFrontier, SiteRow};
 use sled::IVec;
 
 use super::SledStore;

@@ -7,8 +7,9 @@ use lohisoftbot_actors::storage::{Applied, StoreError};
 use lohisoftbot_core::codec::{CodecError, Stored};
 use lohisoftbot_core::exclusion::Exclusions;
 use lohisoftbot_core::key;
+use lohisoftbot_core::page_choice::FrontierEntry;
 use lohisoftbot_core::site::Site;
-use lohisoftbot_core::site_row::{FrontierEntry, RobotsCopy, SiteFrontier, SiteRow};
+use lohisoftbot_core::site_row::{RobotsCopy, SiteFrontier, SiteRow};
 use serde::{Deserialize, Serialize};
 
 use super::page_change::num_pages;
@@ -39,7 +40,7 @@ pub fn save_site(
     if let Some((domain, _)) = exclusions.covering(row.site.as_str()) {
         return Ok(Applied::RefusedExcluded { domain: domain.clone() });
     }
-    row.seeds.retain(|url| !exclusions.covers_host(url.host()));
+    row.seeds.retain(|seed| !exclusions.covers_host(seed.url.host()));
     row.num_pages = u16::try_from(num_pages(plan, &row.site)?).unwrap_or(u16::MAX);
     leave_due(plan, &row.site)?;
     *plan.counts.of_standing(row.standing) += 1;
@@ -73,7 +74,7 @@ pub fn forget_site(plan: &mut Plan<'_>, site: &Site) -> Result<(u64, u64), Store
 pub fn leave_out_excluded(plan: &mut Plan<'_>, site: &Site, exclusions: &Exclusions) -> Result<u64, StoreError> {
     let row_key = key::site_prefix(site);
     if let Some(mut row) = plan.value::<SiteRow>(TreeName::Sites, &row_key)? {
-        row.seeds.retain(|url| !exclusions.covers_host(url.host()));
+        row.seeds.retain(|seed| !exclusions.covers_host(seed.url.host()));
         plan.put_value(TreeName::Sites, row_key, &row)?;
     }
     let mut copies = read_robots(plan, site)?;

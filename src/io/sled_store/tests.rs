@@ -141,7 +141,7 @@ fn unchanged_pieces_of_a_queue_are_not_written_again() {
         robots: None,
     };
     store.apply(save(&queue)).unwrap();
-    queue.entries[500].standing = lohisoftbot_core::site_row::EntryStanding::Done;
+    queue.entries[500].standing = lohisoftbot_core::page_choice::EntryStanding::Stored;
     let mut plan = store.plan();
     let row = row("a.example", SiteStanding::Live, 0);
     site_change::save_site(&mut plan, &Exclusions::default(), row, Some(queue), None).unwrap();

@@ -3,10 +3,10 @@
 use lohisoftbot_core::exclusion::Exclusion;
 use lohisoftbot_core::extract::Heading;
 use lohisoftbot_core::ledger::{LedgerEntry, LedgerEvent, RequestKind, RobotsGround, SiteEvent};
-use lohisoftbot_core::record::{PageRecord, StoredLink};
-use lohisoftbot_core::site::Site;
 use lohisoftbot_core::page_choice::{EntryStanding, FrontierEntry};
 use lohisoftbot_core::politeness::{Seed, SeedScheme};
+use lohisoftbot_core::record::{PageRecord, StoredLink};
+use lohisoftbot_core::site::Site;
 use lohisoftbot_core::site_row::{RobotsCopy, SiteFrontier, SiteRow, SiteStanding};
 use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
