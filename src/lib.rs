@@ -6,6 +6,7 @@ pub mod config_file;
 pub mod control;
 pub mod ctl;
 pub mod demo;
+pub mod dump;
 pub mod inspect;
 pub mod io;
 pub mod node;

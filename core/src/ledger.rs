@@ -93,6 +93,35 @@ pub enum FinishReason {
     Excluded,
 }
 
+impl WaitReason {
+    /// A few plain words for people.
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::Backoff => "it answered that it is busy or broken, and is left alone for a while",
+            Self::RetryAfter => "it asked to be left alone until then (Retry-After)",
+            Self::Unreachable => "it did not answer",
+            Self::RobotsUnreachable => "its robots.txt cannot be read, so nothing may be asked",
+            Self::NoSuchName => "its name does not exist",
+            Self::NameServers => "its name servers do not answer",
+            Self::CrawlDelay => "its robots.txt asks for a long delay between requests (Crawl-delay)",
+            Self::Barrier => "a login, paywall or bot protection stands before it",
+        }
+    }
+}
+
+impl FinishReason {
+    /// A few plain words for people.
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::QueueEmpty => "every URL that may be asked was asked",
+            Self::BudgetSpent => "the page requests of this cycle are spent",
+            Self::NoSuchName => "its name does not exist",
+            Self::AddressRefused => "its address is one that is never dialled",
+            Self::Excluded => "it is excluded",
+        }
+    }
+}
+
 /// One thing that happened to one site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SiteEvent {

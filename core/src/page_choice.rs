@@ -60,6 +60,31 @@ pub enum DropReason {
     StoreFull,
 }
 
+impl DropReason {
+    /// A few plain words for people.
+    pub fn describe(&self) -> String {
+        let words = match self {
+            Self::Robots { line: 0, text } => text,
+            Self::Robots { line, text } => return format!("line {line} of robots.txt forbids it: {text}"),
+            Self::Barrier(kind) => return format!("{}; barriers are never passed", kind.describe()),
+            Self::Redirect { target: Some(target) } => return format!("it redirects to {target}"),
+            Self::Status(status) => return format!("it answered {status}"),
+            Self::Excluded => "its domain is excluded",
+            Self::TooManyOrigins => "its site has more origins than a cycle takes up",
+            Self::NotHtml => "it is no HTML page",
+            Self::Gone => "it does not exist (404, 410, or a redirect to nowhere)",
+            Self::Noindex => "it asks not to be indexed (noindex)",
+            Self::Redirect { target: None } => "it redirects to nothing that could be asked",
+            Self::TooManyTries => "it failed as often as it may be asked",
+            Self::RobotsUnreachable => "the robots.txt of its origin cannot be read",
+            Self::ExtractionFailed => "reading it failed",
+            Self::AddressRefused => "its address is one that is never dialled",
+            Self::StoreFull => "the site's pages are all taken",
+        };
+        words.to_owned()
+    }
+}
+
 /// What became of a URL.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EntryStanding {

@@ -21,7 +21,7 @@ use lohisoftbot_core::url::PageUrl;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use super::{Node, explain, wait_words};
+use super::{Node, explain};
 use crate::control::{Command, ControlError, ErrorCode, NodeControl, SiteFilter};
 use crate::io::ledger_files::LedgerReader;
 
@@ -253,8 +253,8 @@ fn filter_takes(filter: SiteFilter, standing: SiteStanding) -> bool {
 
 fn why_words(standing: SiteStanding) -> Option<&'static str> {
     match standing {
-        SiteStanding::Parked { reason } => Some(wait_words(reason)),
-        SiteStanding::Finished { reason } => Some(explain::finish_words(reason)),
+        SiteStanding::Parked { reason } => Some(reason.describe()),
+        SiteStanding::Finished { reason } => Some(reason.describe()),
         SiteStanding::Due | SiteStanding::Live | SiteStanding::Paused => None,
     }
 }

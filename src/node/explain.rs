@@ -3,18 +3,14 @@
 use lohisoftbot_actors::frontier::SiteView;
 use lohisoftbot_actors::storage::{EntryFilter, EntryKind, LedgerError, LedgerRead};
 use lohisoftbot_core::exclusion::{Domain, Exclusion};
-use lohisoftbot_core::ledger::{
-    EndKind, FinishReason, LedgerEntry, LedgerEvent, RobotsGround, SiteEvent, TicketNumber,
-};
-use lohisoftbot_core::page_choice::{DropReason, EntryStanding};
+use lohisoftbot_core::ledger::{EndKind, LedgerEntry, LedgerEvent, RobotsGround, SiteEvent, TicketNumber};
+use lohisoftbot_core::page_choice::EntryStanding;
 use lohisoftbot_core::politeness::OriginRobots;
 use lohisoftbot_core::robots::{RobotsBasis, RobotsRefusal, RobotsVerdict};
 use lohisoftbot_core::site_row::SiteStanding;
 use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
 use serde_json::{Value, json};
-
-use super::wait_words;
 
 /// One request that was sent for a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +69,7 @@ pub fn explain(
         (None, Some(_), None) => "not fetched: no page that was read links to it, and it is no seed".to_owned(),
         (None, Some(view), Some(entry)) => match (&entry.standing, &view.row.account.cycle_closed) {
             (EntryStanding::Queued, Some(reason)) => {
-                format!("not fetched in this cycle: {}", finish_words(*reason))
+                format!("not fetched in this cycle: {}", reason.describe())
             }
             (standing, _) => standing_words(standing),
         },
@@ -146,13 +142,9 @@ fn site_words(view: &SiteView, now: Timestamp) -> String {
     let account = &view.row.account;
     let standing = view.row.standing.word();
     match view.row.standing {
-        SiteStanding::Parked { reason } => format!("{standing} until {}: {}", view.row.due_at, wait_words(reason)),
+        SiteStanding::Parked { reason } => format!("{standing} until {}: {}", view.row.due_at, reason.describe()),
         SiteStanding::Finished { reason } => {
-            format!(
-                "{standing}: {}; the next cycle begins no sooner than {}",
-                finish_words(reason),
-                account.next_cycle_at
-            )
+            format!("{standing}: {}; the next cycle begins no sooner than {}", reason.describe(), account.next_cycle_at)
         }
         SiteStanding::Due | SiteStanding::Live | SiteStanding::Paused if account.not_before() > now => {
             format!("{standing}; the next request no sooner than {}", account.not_before())
@@ -161,40 +153,11 @@ fn site_words(view: &SiteView, now: Timestamp) -> String {
     }
 }
 
-/// Why a cycle ended, in plain words.
-pub fn finish_words(reason: FinishReason) -> &'static str {
-    match reason {
-        FinishReason::QueueEmpty => "every URL that may be asked was asked",
-        FinishReason::BudgetSpent => "the page requests of this cycle are spent",
-        FinishReason::NoSuchName => "its name does not exist",
-        FinishReason::AddressRefused => "its address is one that is never dialled",
-        FinishReason::Excluded => "it is excluded",
-    }
-}
-
 /// How a URL stands in its site's queue, in plain words.
-pub fn standing_words(standing: &EntryStanding) -> String {
-    let dropped = |why: String| format!("not stored: {why}");
+fn standing_words(standing: &EntryStanding) -> String {
     match standing {
         EntryStanding::Queued => "not fetched yet: it waits for its turn".to_owned(),
         EntryStanding::Stored => "fetched and stored".to_owned(),
-        EntryStanding::Dropped(reason) => dropped(match reason {
-            DropReason::Robots { line: 0, text } => text.clone(),
-            DropReason::Robots { line, text } => format!("line {line} of robots.txt forbids it: {text}"),
-            DropReason::Excluded => "its domain is excluded".to_owned(),
-            DropReason::TooManyOrigins => "its site has more origins than a cycle takes up".to_owned(),
-            DropReason::NotHtml => "it is no HTML page".to_owned(),
-            DropReason::Gone => "it does not exist (404, 410, or a redirect to nowhere)".to_owned(),
-            DropReason::Barrier(kind) => format!("{}; barriers are never passed", kind.describe()),
-            DropReason::Noindex => "it asks not to be indexed (noindex)".to_owned(),
-            DropReason::Redirect { target: Some(target) } => format!("it redirects to {target}"),
-            DropReason::Redirect { target: None } => "it redirects to nothing that could be asked".to_owned(),
-            DropReason::Status(status) => format!("it answered {status}"),
-            DropReason::TooManyTries => "it failed as often as it may be asked".to_owned(),
-            DropReason::RobotsUnreachable => "the robots.txt of its origin cannot be read".to_owned(),
-            DropReason::ExtractionFailed => "reading it failed".to_owned(),
-            DropReason::AddressRefused => "its address is one that is never dialled".to_owned(),
-            DropReason::StoreFull => "the site's pages are all taken".to_owned(),
-        }),
+        EntryStanding::Dropped(reason) => format!("not stored: {}", reason.describe()),
     }
 }

@@ -28,7 +28,6 @@ use lohisoftbot_actors::storage::{EntryFilter, EntryKind, RecordStore, StoreChan
 use lohisoftbot_actors::supervisor::{ExtractorFactory, NodeSupervisor, StartExtractors};
 use lohisoftbot_core::config::Config;
 use lohisoftbot_core::identity::{IdentityRefusal, IdentityStanding};
-use lohisoftbot_core::ledger::WaitReason;
 use lohisoftbot_core::site_row::{SiteRow, SiteStanding};
 use lohisoftbot_core::time::Timestamp;
 use tokio::sync::oneshot;
@@ -218,18 +217,4 @@ fn bring_up(store: &mut SledStore, reader: &LedgerReader, last_seq: u64, clock: 
     }
     store.checkpoint(last_seq)?;
     Ok(())
-}
-
-/// A wait's reason in a few plain words.
-pub fn wait_words(reason: WaitReason) -> &'static str {
-    match reason {
-        WaitReason::Backoff => "it answered that it is busy or broken, and is left alone for a while",
-        WaitReason::RetryAfter => "it asked to be left alone until then (Retry-After)",
-        WaitReason::Unreachable => "it did not answer",
-        WaitReason::RobotsUnreachable => "its robots.txt cannot be read, so nothing may be asked",
-        WaitReason::NoSuchName => "its name does not exist",
-        WaitReason::NameServers => "its name servers do not answer",
-        WaitReason::CrawlDelay => "its robots.txt asks for a long delay between requests (Crawl-delay)",
-        WaitReason::Barrier => "a login, paywall or bot protection stands before it",
-    }
 }

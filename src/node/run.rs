@@ -8,7 +8,6 @@ use lohisoftbot_core::time::Timestamp;
 
 use super::progress::{LogWriter, Progress};
 use super::session::{Session, Until, WaitEnd};
-use super::wait_words;
 use crate::cli::RunArgs;
 use crate::seeds_file::{self, SeedsFile};
 use crate::{config_file, telemetry};
@@ -86,7 +85,7 @@ fn list_parked(progress: &Progress, parked: &[SiteRow], now: Timestamp) {
     for row in parked.iter().take(MAX_LISTED_PARKED) {
         if let SiteStanding::Parked { reason } = row.standing {
             let minutes = row.due_at.since(now).as_secs().div_ceil(60);
-            progress.say(&format!("  {} until {} ({minutes} min): {}", row.site, row.due_at, wait_words(reason)));
+            progress.say(&format!("  {} until {} ({minutes} min): {}", row.site, row.due_at, reason.describe()));
         }
     }
     if parked.len() > MAX_LISTED_PARKED {
