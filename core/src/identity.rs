@@ -8,7 +8,8 @@ use std::net::Ipv4Addr;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::config::{Config, IdentitySettings, Ipv4Range};
+use crate::address;
+use crate::config::{Config, IdentitySettings};
 use crate::site::Site;
 
 /// Seeds that keep the two choices apart from each other and from the partition of a site.
@@ -182,28 +183,9 @@ impl IdentityStanding {
     }
 }
 
-/// Ranges that are not globally reachable by the IANA IPv4 Special-Purpose Address Registry (RFC 6890), and multicast.
-const SPECIAL_RANGES: [Ipv4Range; 15] = [
-    Ipv4Range::new(Ipv4Addr::new(0, 0, 0, 0), 8),
-    Ipv4Range::new(Ipv4Addr::new(10, 0, 0, 0), 8),
-    Ipv4Range::new(Ipv4Addr::new(100, 64, 0, 0), 10),
-    Ipv4Range::new(Ipv4Addr::new(127, 0, 0, 0), 8),
-    Ipv4Range::new(Ipv4Addr::new(169, 254, 0, 0), 16),
-    Ipv4Range::new(Ipv4Addr::new(172, 16, 0, 0), 12),
-    Ipv4Range::new(Ipv4Addr::new(192, 0, 0, 0), 24),
-    Ipv4Range::new(Ipv4Addr::new(192, 0, 2, 0), 24),
-    Ipv4Range::new(Ipv4Addr::new(192, 88, 99, 0), 24),
-    Ipv4Range::new(Ipv4Addr::new(192, 168, 0, 0), 16),
-    Ipv4Range::new(Ipv4Addr::new(198, 18, 0, 0), 15),
-    Ipv4Range::new(Ipv4Addr::new(198, 51, 100, 0), 24),
-    Ipv4Range::new(Ipv4Addr::new(203, 0, 113, 0), 24),
-    Ipv4Range::new(Ipv4Addr::new(224, 0, 0, 0), 4),
-    Ipv4Range::new(Ipv4Addr::new(240, 0, 0, 0), 4),
-];
-
 /// Whether an address belongs to somebody on the public Internet.
 pub fn is_public(address: Ipv4Addr) -> bool {
-    !SPECIAL_RANGES.iter().any(|range| range.contains(address))
+    address::vet(address, &[]).is_ok()
 }
 
 #[cfg(test)]

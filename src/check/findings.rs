@@ -163,7 +163,6 @@ fn pace(config: &Config, found: &mut Found) {
     for (key, value, bound) in [
         ("politeness.min_delay", config.politeness.min_delay, Duration::from_secs(1)),
         ("backoff.first", config.backoff.first, Duration::from_secs(10)),
-        ("robots.min_cache_ttl", config.robots.min_cache_ttl, Duration::from_secs(600)),
         ("recrawl.interval", config.recrawl.interval, DAY.saturating_mul(7)),
     ] {
         if value < bound {
@@ -268,7 +267,6 @@ mod tests {
         check(|c| c.politeness.min_delay = Duration::from_millis(50), &[(Warning, "politeness.min_delay")]);
         check(|c| c.recrawl.interval = Duration::from_secs(60), &[(Warning, "recrawl.interval")]);
         check(|c| c.recrawl.interval = DAY * 91, &[(Warning, "recrawl.interval")]);
-        check(|c| c.robots.min_cache_ttl = Duration::from_secs(1), &[(Warning, "robots.min_cache_ttl")]);
         check(|c| c.network.allow_ranges = vec!["127.0.0.0/8".parse().unwrap()], &[(Warning, "network.allow_ranges")]);
     }
 

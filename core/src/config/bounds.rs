@@ -1,12 +1,12 @@
 //! What each key of the configuration may be set to.
 //!
-//! Limits of promises (20 page requests, 24 hours for robots.txt) stand here as bounds that no configuration passes.
+//! The limit of a promise (20 page requests) stands here as a bound that no configuration passes.
 //! Values that are merely unwise are the business of `lohisoftbot check`.
 
 use std::path::Path;
 use std::time::Duration;
 
-use super::{Config, MAX_ORIGINS, MAX_PAGE_REQUESTS, is_host_name, show_size, show_span};
+use super::{Config, MAX_PAGE_REQUESTS, is_host_name, show_size, show_span};
 
 /// A value that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -188,19 +188,8 @@ fn pace(config: &Config, found: &mut Problems) {
             format!("write a value from backoff.first, {}, to 30d", show_span(config.backoff.first)),
         );
     }
-    found.span("backoff.max_retry_after", config.backoff.max_retry_after, DAY, 365 * DAY);
-    found.count("backoff.jitter_percent", config.backoff.jitter_percent, 0, 100);
-    found.count("budget.page_requests", config.budget.page_requests, 1, MAX_PAGE_REQUESTS);
-    found.count("budget.max_origins", config.budget.max_origins, 1, MAX_ORIGINS);
-    // RFC 9309 §2.4: a cached copy is used for no more than 24 hours.
-    found.span("robots.max_cache_ttl", config.robots.max_cache_ttl, SECOND, DAY);
-    if config.robots.min_cache_ttl > config.robots.max_cache_ttl {
-        found.add(
-            "robots.min_cache_ttl",
-            format!("is {}", show_span(config.robots.min_cache_ttl)),
-            format!("write no more than robots.max_cache_ttl, {}", show_span(config.robots.max_cache_ttl)),
-        );
-    }
+    found.count("backoff.jitter_percent", config.backoff.jitter_percent.into(), 0, 100);
+    found.count("budget.page_requests", config.budget.page_requests.into(), 1, MAX_PAGE_REQUESTS.into());
     found.count("discovery.max_sites", config.discovery.max_sites, 1, 100_000_000);
     found.count("discovery.max_live_sites", config.discovery.max_live_sites, 1, 1_000_000);
     found.count("discovery.max_queued_urls", config.discovery.max_queued_urls, 1, 1000);
@@ -251,20 +240,6 @@ mod tests {
         check(|c| c.budget.page_requests = 21, &["budget.page_requests"]);
         check(|c| c.budget.page_requests = 0, &["budget.page_requests"]);
         check(|c| c.budget.page_requests = 1, &[]);
-        check(|c| c.budget.max_origins = 21, &["budget.max_origins"]);
-    }
-
-    #[test]
-    fn robots_copy_rules_for_a_day_at_most() {
-        check(|c| c.robots.max_cache_ttl = DAY + MILLI, &["robots.max_cache_ttl"]);
-        check(|c| c.robots.max_cache_ttl = SECOND, &["robots.min_cache_ttl"]);
-        check(
-            |c| {
-                c.robots.max_cache_ttl = SECOND;
-                c.robots.min_cache_ttl = SECOND;
-            },
-            &[],
-        );
     }
 
     #[test]

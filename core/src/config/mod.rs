@@ -12,9 +12,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use addresses::{
-    HostPattern, HostPatternError, Ipv4Range, NameServer, NameServerError, RangeError, ResolveTable, is_host_name,
-};
+pub use addresses::{HostPattern, HostPatternError, NameServer, NameServerError, ResolveTable, is_host_name};
 pub use bounds::ConfigProblem;
 pub use quantity::{QuantityError, parse_size, parse_span, show_size, show_span};
 pub use sections::{
@@ -24,10 +22,7 @@ pub use sections::{
 };
 
 /// Page requests of a site and cycle that the operator promises never to exceed.
-pub const MAX_PAGE_REQUESTS: u32 = 20;
-
-/// Origins of a site and cycle whose robots.txt is asked for.
-pub const MAX_ORIGINS: u32 = 20;
+pub const MAX_PAGE_REQUESTS: u16 = 20;
 
 /// All settings of a node, one field a section.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

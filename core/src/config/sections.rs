@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::addresses::{Ipv4Range, NameServer, ResolveTable};
+use super::addresses::{NameServer, ResolveTable};
 use super::quantity::{size, span};
+use crate::address::Ipv4Range;
 
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
@@ -174,16 +175,13 @@ pub struct BackoffSettings {
     /// The longest wait of the ladder.
     #[serde(with = "span")]
     pub max: Duration,
-    /// The longest Retry-After that is kept; a longer one counts as this.
-    #[serde(with = "span")]
-    pub max_retry_after: Duration,
     /// A wait is drawn out by up to this share, in percent, so that sites do not wake together.
-    pub jitter_percent: u32,
+    pub jitter_percent: u8,
 }
 
 impl Default for BackoffSettings {
     fn default() -> Self {
-        Self { first: MINUTE, max: DAY, max_retry_after: 30 * DAY, jitter_percent: 10 }
+        Self { first: MINUTE, max: DAY, jitter_percent: 10 }
     }
 }
 
@@ -192,34 +190,19 @@ impl Default for BackoffSettings {
 #[serde(default)]
 pub struct BudgetSettings {
     /// Most page requests of a site and cycle; may only be lowered.
-    pub page_requests: u32,
-    /// Most origins of a site and cycle; may only be lowered.
-    pub max_origins: u32,
+    pub page_requests: u16,
 }
 
 impl Default for BudgetSettings {
     fn default() -> Self {
-        Self { page_requests: super::MAX_PAGE_REQUESTS, max_origins: super::MAX_ORIGINS }
+        Self { page_requests: super::MAX_PAGE_REQUESTS }
     }
 }
 
-/// How long a robots.txt rules.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// robots.txt. It has no keys: how long a copy rules is fixed, 24 hours at most (RFC 9309 §2.4).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct RobotsSettings {
-    /// Longest time that a copy rules unasked (RFC 9309 §2.4).
-    #[serde(with = "span")]
-    pub max_cache_ttl: Duration,
-    /// Shortest time, whatever Cache-Control says.
-    #[serde(with = "span")]
-    pub min_cache_ttl: Duration,
-}
-
-impl Default for RobotsSettings {
-    fn default() -> Self {
-        Self { max_cache_ttl: DAY, min_cache_ttl: 10 * MINUTE }
-    }
-}
+pub struct RobotsSettings {}
 
 /// Where sites come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
