@@ -13,7 +13,8 @@ use lohisoftbot_core::url::PageUrl;
 /// One change. Applied whole or not at all; what an exclusion covers is refused or left out, whoever asks and however late.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreChange {
-    /// A page was fetched: its record and its links replace what was stored of it. `target_sites` of the record is set by the store.
+    /// A page was fetched: its record and its links replace what was stored of it. The store sets `target_sites`
+    /// of the record, and drops a canonical URL of another site.
     SavePage {
         /// The record.
         record: Box<PageRecord>,

@@ -77,7 +77,8 @@ impl Maps {
         counts.num_links_excluded = admitted.num_excluded;
         counts.num_links_over_cap = admitted.num_over_cap;
         record.target_sites = admitted.rows.keys().cloned().collect();
-        record.canonical = record.canonical.filter(|url| !self.exclusions.covers_host(url.host()));
+        record.canonical =
+            record.canonical.filter(|url| url.site() == site && !self.exclusions.covers_host(url.host()));
         for (target, row) in admitted.rows {
             self.inlinks.insert((target, record.url.clone()), row);
         }

@@ -14,6 +14,7 @@ use crate::storage::{
 /// Checks a store; `empty` makes an empty one.
 pub fn check_record_store<S: RecordStore>(empty: impl Fn() -> S) {
     saves_a_page_with_its_links(&mut empty());
+    keeps_a_canonical_url_of_the_same_site_alone(&mut empty());
     a_recrawl_replaces_the_links(&mut empty());
     renews_and_removes_pages(&mut empty());
     never_keeps_more_than_twenty_pages(&mut empty());
@@ -78,6 +79,16 @@ fn saves_a_page_with_its_links(store: &mut impl RecordStore) {
     assert_eq!(store.inlinks_of_site(&site("b.example")).expect("reads").len(), 1, "one row a source and site");
     let stats = store.stats();
     assert_eq!((stats.num_pages, stats.num_links, stats.num_inlink_rows), (1, 3, 2));
+}
+
+fn keeps_a_canonical_url_of_the_same_site_alone(store: &mut impl RecordStore) {
+    for (canonical, kept) in [("http://www.a.example/c", true), ("http://b.example/c", false)] {
+        let mut record = page("http://a.example/", 1);
+        record.canonical = Some(url(canonical));
+        save(store, record, Vec::new());
+        let stored = store.page(&url("http://a.example/")).expect("reads").expect("is stored");
+        assert_eq!(stored.canonical.is_some(), kept, "{canonical}");
+    }
 }
 
 fn a_recrawl_replaces_the_links(store: &mut impl RecordStore) {

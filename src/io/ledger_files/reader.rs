@@ -1,0 +1,169 @@
+//! Reading the ledger, beside a running writer if need be: needs no lock, changes nothing, sees what was synced.
+
+use std::collections::VecDeque;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use lohisoftbot_actors::storage::{EntryFilter, LedgerError, LedgerRead, LineOrigin};
+use lohisoftbot_core::ledger::LedgerEntry;
+
+use super::segment::{self, Piece, SegmentReader, Tail, damaged};
+
+/// Reads the ledger of one directory.
+#[derive(Clone, Debug)]
+pub struct LedgerReader {
+    dir: PathBuf,
+}
+
+/// A line and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// What it says.
+    pub entry: LedgerEntry,
+    /// Whether it happened then, or repeats what was.
+    pub origin: LineOrigin,
+}
+
+/// What reading all of the ledger found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LedgerSummary {
+    /// Segments.
+    pub num_segments: usize,
+    /// Entries in them.
+    pub num_entries: u64,
+    /// Lines of their snapshots.
+    pub num_snapshot_lines: u64,
+    /// Number of the newest entry.
+    pub last_seq: u64,
+    /// Bytes at the end that a crash tore, or that a writer is just writing.
+    pub torn_bytes: u64,
+}
+
+impl LedgerReader {
+    /// A reader of the ledger in `dir`; an empty one where there is no such directory.
+    pub fn new(dir: &Path) -> Self {
+        Self { dir: dir.to_owned() }
+    }
+
+    /// The lines that `filter` lets through, oldest first, read as they are asked for; its count does not apply here.
+    pub fn stream(&self, filter: EntryFilter) -> Result<Lines, LedgerError> {
+        let mut segments: VecDeque<PathBuf> = segment::list(&self.dir)?.into_iter().map(|(_, path)| path).collect();
+        // A segment is of no interest where the next one begins at or before the first number that is wanted.
+        while let Some(next) = segments.get(1) {
+            match SegmentReader::open(next, Tail::MayBeTorn) {
+                Ok(reader) if reader.header().first_seq <= filter.after_seq.saturating_add(1) => {
+                    segments.pop_front();
+                }
+                Ok(_) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Lines { filter, segments, current: None, ready: VecDeque::new(), next_seq: None, summary: <_>::default() })
+    }
+
+    /// Reads everything and checks it: checksums, order, numbers without gaps over all segments.
+    pub fn verify(&self) -> Result<LedgerSummary, LedgerError> {
+        // No number is larger: every line is read and none is kept.
+        let mut lines = self.stream(EntryFilter::default())?;
+        lines.filter.after_seq = u64::MAX;
+        match lines.next() {
+            Some(Err(error)) => Err(error),
+            Some(Ok(_)) | None => Ok(lines.summary),
+        }
+    }
+}
+
+impl LedgerRead for LedgerReader {
+    fn entries(&self, filter: &EntryFilter) -> Result<Vec<LedgerEntry>, LedgerError> {
+        let mut wanted = VecDeque::new();
+        for line in self.stream(filter.clone())? {
+            wanted.push_back(line?.entry);
+            if filter.newest.is_some_and(|newest| wanted.len() > newest) {
+                wanted.pop_front();
+            }
+        }
+        Ok(wanted.into())
+    }
+}
+
+/// Lines of the ledger, read as they are asked for.
+#[derive(Debug)]
+pub struct Lines {
+    filter: EntryFilter,
+    segments: VecDeque<PathBuf>,
+    current: Option<SegmentReader>,
+    ready: VecDeque<Line>,
+    next_seq: Option<u64>,
+    summary: LedgerSummary,
+}
+
+impl Lines {
+    /// Only the entries, as [`lohisoftbot_actors::storage::catch_up`] takes them.
+    pub fn entries(self) -> impl Iterator<Item = Result<LedgerEntry, LedgerError>> {
+        self.map(|line| line.map(|line| line.entry))
+    }
+
+    /// Reads on until a line is ready; false at the end.
+    fn read_on(&mut self) -> Result<bool, LedgerError> {
+        while self.ready.is_empty() {
+            let Some(reader) = &mut self.current else {
+                if !self.open_next()? {
+                    return Ok(false);
+                }
+                continue;
+            };
+            match reader.next_piece()? {
+                Piece::Lines(origin, lines) => {
+                    match origin {
+                        LineOrigin::Entry => self.summary.num_entries += lines.len() as u64,
+                        LineOrigin::Snapshot => self.summary.num_snapshot_lines += lines.len() as u64,
+                    }
+                    let wanted = lines.into_iter().filter(|entry| self.filter.wants(origin, entry));
+                    self.ready.extend(wanted.map(|entry| Line { entry, origin }));
+                }
+                Piece::End { torn_bytes, .. } => {
+                    self.next_seq = Some(reader.next_seq());
+                    self.summary.last_seq = reader.next_seq() - 1;
+                    self.summary.torn_bytes = torn_bytes;
+                    self.current = None;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn open_next(&mut self) -> Result<bool, LedgerError> {
+        let Some(path) = self.segments.pop_front() else { return Ok(false) };
+        let tail = if self.segments.is_empty() { Tail::MayBeTorn } else { Tail::MustBeWhole };
+        let reader = match SegmentReader::open(&path, tail) {
+            Ok(reader) => reader,
+            // It expired while we read the ones before it.
+            Err(LedgerError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => return Ok(true),
+            Err(error) => return Err(error),
+        };
+        let first = reader.header().first_seq;
+        if let Some(wanted) = self.next_seq.filter(|wanted| *wanted != first) {
+            let what = format!("it begins with entry {first} where entry {wanted} belongs: a segment is missing");
+            return Err(damaged(&path, 0, &what));
+        }
+        self.summary.num_segments += 1;
+        self.current = Some(reader);
+        Ok(true)
+    }
+}
+
+impl Iterator for Lines {
+    type Item = Result<Line, LedgerError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.read_on() {
+            Ok(true) => self.ready.pop_front().map(Ok),
+            Ok(false) => None,
+            Err(error) => {
+                self.segments.clear();
+                self.current = None;
+                Some(Err(error))
+            }
+        }
+    }
+}

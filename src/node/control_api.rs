@@ -1,0 +1,278 @@
+//! What the node does with each control command. Fields stand in reading order; times are text.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use actix::Addr;
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
+use lohisoftbot_actors::frontier::{AddSeeds, ExcludeDomain, FrontierActor, IncludeDomain, SiteView, ViewSite};
+use lohisoftbot_actors::index::{IndexActor, ReadStore};
+use lohisoftbot_actors::ledger::{ExclusionsInForce, LedgerActor};
+use lohisoftbot_actors::ports::{Clock, GateState, LocalGate};
+use lohisoftbot_actors::stats::NodeStats;
+use lohisoftbot_core::config::Config;
+use lohisoftbot_core::exclusion::Domain;
+use lohisoftbot_core::seed::Seed;
+use lohisoftbot_core::site::Site;
+use lohisoftbot_core::site_row::{SiteRow, SiteStanding};
+use lohisoftbot_core::time::Timestamp;
+use lohisoftbot_core::url::PageUrl;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use super::{Node, explain, wait_words};
+use crate::control::{Command, ControlError, ErrorCode, NodeControl, SiteFilter};
+use crate::io::ledger_files::LedgerReader;
+
+/// Rows read from the store at once while a filter is applied.
+const ROWS_AT_ONCE: usize = 1000;
+
+/// Answers control commands.
+#[derive(Clone)]
+pub struct NodeApi {
+    frontier: Addr<FrontierActor>,
+    index: Addr<IndexActor>,
+    ledger: Addr<LedgerActor>,
+    ledger_reader: Arc<LedgerReader>,
+    gate: Arc<LocalGate>,
+    stats: Arc<NodeStats>,
+    clock: Arc<dyn Clock>,
+    started_at: Timestamp,
+    page_budget: u16,
+    data_dir: String,
+    teller: Rc<watch::Sender<bool>>,
+}
+
+type Answer = Result<Value, ControlError>;
+
+impl NodeApi {
+    /// For a running node; `teller` ends it.
+    pub fn new(node: &Node, config: &Config, teller: Rc<watch::Sender<bool>>) -> Self {
+        Self {
+            frontier: node.frontier.clone(),
+            index: node.index.clone(),
+            ledger: node.ledger.clone(),
+            ledger_reader: node.ledger_reader.clone(),
+            gate: node.gate.clone(),
+            stats: node.stats.clone(),
+            clock: node.clock.clone(),
+            started_at: node.clock.now(),
+            page_budget: config.budget.page_requests,
+            data_dir: config.store.data_dir.display().to_string(),
+            teller,
+        }
+    }
+
+    async fn status(&self) -> Answer {
+        let stats = self.index.send(ReadStore::as_applied(|store| Ok(store.stats()))).await;
+        let stored = stats.map_err(|_| gone())?.map_err(|_| gone())?;
+        let state = match (*self.teller.borrow(), self.gate.state()) {
+            (true, _) => "stopping",
+            (false, GateState::Shut) => "paused",
+            (false, GateState::Open) => "running",
+        };
+        let counters: serde_json::Map<String, Value> =
+            self.stats.snapshot().into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
+        Ok(json!({
+            "state": state,
+            "started_at": self.started_at.to_string(),
+            "up_seconds": self.clock.now().since(self.started_at).as_secs(),
+            "data_dir": self.data_dir,
+            "stored": stored,
+            "since_start": counters,
+        }))
+    }
+
+    async fn seed(&self, seeds: Vec<Seed>) -> Answer {
+        let counts = self.frontier.send(AddSeeds(seeds)).await.map_err(|_| gone())?;
+        Ok(json!(counts))
+    }
+
+    async fn view(&self, site: &Site) -> Result<Box<SiteView>, ControlError> {
+        let view = self.frontier.send(ViewSite(site.clone())).await.map_err(|_| gone())?;
+        view.ok_or_else(|| {
+            let message = format!("{site} is not known to this node; give it as a seed: lohisoftbot-ctl seed {site}");
+            ControlError::new(ErrorCode::NotFound, message)
+        })
+    }
+
+    async fn site(&self, site: Site) -> Answer {
+        let view = self.view(&site).await?;
+        let now = self.clock.now();
+        let account = &view.row.account;
+        let robots: Vec<Value> = view.robots.iter().map(|robots| describe_robots(robots, now)).collect();
+        let pages: Vec<Value> =
+            view.pages.iter().map(|page| json!({"url": page.url, "title": page.title, "fetched_at": page.fetched_at.to_string()})).collect();
+        let num_queued = view.queue.num_queued();
+        Ok(json!({
+            "site": site,
+            "standing": standing_words(&view.row),
+            "next_request_not_before": if account.not_before() > now { Value::String(account.not_before().to_string()) } else { Value::Null },
+            "due_at": view.row.due_at.to_string(),
+            "cycle": account.cycle,
+            "page_requests": format!("{} of {}", account.num_page_requests, self.page_budget),
+            "next_cycle_not_before": account.next_cycle_at.to_string(),
+            "delay_seconds": account.delay.as_secs_f64(),
+            "backoff_rung": account.rung,
+            "first_seen_at": view.row.first_seen_at.to_string(),
+            "seeds": view.row.seeds.iter().map(|seed| seed.url.as_str()).collect::<Vec<_>>(),
+            "num_urls": view.queue.entries().len(),
+            "num_queued": num_queued,
+            "num_pages": view.pages.len(),
+            "robots": robots,
+            "pages": pages,
+        }))
+    }
+
+    async fn sites(&self, filter: SiteFilter, after: Option<Site>, limit: u32) -> Answer {
+        let limit = limit as usize;
+        let read = ReadStore::flushed(move |store| {
+            let (mut rows, mut after) = (Vec::new(), after);
+            while rows.len() < limit {
+                let more = store.sites_after(after.as_ref(), ROWS_AT_ONCE)?;
+                let Some(last) = more.last() else { break };
+                after = Some(last.site.clone());
+                rows.extend(more.into_iter().filter(|row| filter_takes(filter, row.standing)));
+            }
+            rows.truncate(limit);
+            Ok(rows)
+        });
+        let rows = self.index.send(read).await.map_err(|_| gone())?.map_err(|_| gone())?;
+        let line = |row: &SiteRow| {
+            json!({
+                "site": row.site,
+                "standing": row.standing.word(),
+                "due_at": row.due_at.to_string(),
+                "pages": row.num_pages,
+                "page_requests": row.account.num_page_requests,
+                "why": why_words(row.standing),
+            })
+        };
+        Ok(json!({ "sites": rows.iter().map(line).collect::<Vec<_>>() }))
+    }
+
+    async fn explain(&self, url: PageUrl) -> Answer {
+        let exclusions = self.ledger.send(ExclusionsInForce).await.map_err(|_| gone())?;
+        let excluded = exclusions.covering(url.host()).map(|(domain, exclusion)| (domain.clone(), exclusion.clone()));
+        let view = self.view(&url.site()).await.ok();
+        let reader = self.ledger_reader.clone();
+        let asked = url.clone();
+        let requests = tokio::task::spawn_blocking(move || explain::requests_for(&reader, &asked)).await;
+        let requests = requests.map_err(|_| gone())?.map_err(|error| {
+            ControlError::new(ErrorCode::Internal, format!("the ledger cannot be read: {error}"))
+        })?;
+        Ok(explain::explain(&url, view.as_deref(), excluded, &requests, self.page_budget, self.clock.now()))
+    }
+
+    async fn exclude(&self, domain: Domain, reason: String) -> Answer {
+        let answer = self.frontier.send(ExcludeDomain { domain: domain.clone(), reason }).await.map_err(|_| gone())?;
+        let answer = answer.ok_or_else(gone)?;
+        Ok(json!({
+            "domain": domain,
+            "excluded": true,
+            "live_sites_told": answer.num_live_sites,
+            "urls_taken_out_of_live_queues": answer.num_live_urls,
+            "removed": answer.stored,
+        }))
+    }
+
+    async fn include(&self, domain: Domain) -> Answer {
+        let was_out = self.frontier.send(IncludeDomain(domain.clone())).await.map_err(|_| gone())?;
+        match was_out {
+            Some(true) => Ok(json!({"domain": domain, "included": true})),
+            Some(false) => {
+                let message = format!("{domain} is not excluded; `lohisoftbot-ctl exclusions` lists what is");
+                Err(ControlError::new(ErrorCode::NotFound, message))
+            }
+            None => Err(gone()),
+        }
+    }
+
+    async fn exclusions(&self) -> Answer {
+        let exclusions = self.ledger.send(ExclusionsInForce).await.map_err(|_| gone())?;
+        let line = |(domain, exclusion): (&Domain, &lohisoftbot_core::exclusion::Exclusion)| {
+            json!({"domain": domain, "since": exclusion.at.to_string(), "reason": exclusion.reason})
+        };
+        Ok(json!({ "exclusions": exclusions.iter().map(line).collect::<Vec<_>>() }))
+    }
+
+    fn set_gate(&self, state: GateState) -> Answer {
+        self.gate.set(state);
+        tracing::info!(?state, "gate set by the operator");
+        Ok(match state {
+            GateState::Shut => json!({"paused": true, "note": "requests under way end; no further one starts until resume"}),
+            GateState::Open => json!({"paused": false}),
+        })
+    }
+
+    fn shutdown(&self) -> Answer {
+        self.teller.send_replace(true);
+        Ok(json!({"stopping": true}))
+    }
+}
+
+impl NodeControl for NodeApi {
+    fn call(&self, command: Command) -> LocalBoxFuture<'static, Answer> {
+        let api = self.clone();
+        async move {
+            match command {
+                Command::Status => api.status().await,
+                Command::Seed { seeds } => api.seed(seeds).await,
+                Command::Site { site } => api.site(site).await,
+                Command::Sites { filter, after, limit } => api.sites(filter, after, limit).await,
+                Command::Explain { url } => api.explain(url).await,
+                Command::Exclude { domain, reason } => api.exclude(domain, reason).await,
+                Command::Include { domain } => api.include(domain).await,
+                Command::Exclusions => api.exclusions().await,
+                Command::Pause => api.set_gate(GateState::Shut),
+                Command::Resume => api.set_gate(GateState::Open),
+                Command::Shutdown => api.shutdown(),
+            }
+        }
+        .boxed_local()
+    }
+}
+
+/// A part of the node is gone; its own failure is in the log.
+fn gone() -> ControlError {
+    ControlError::new(ErrorCode::Internal, "a part of the node is gone; its log says why. Start the node again")
+}
+
+fn filter_takes(filter: SiteFilter, standing: SiteStanding) -> bool {
+    match filter {
+        SiteFilter::All => true,
+        SiteFilter::Live => matches!(standing, SiteStanding::Live),
+        SiteFilter::Parked => matches!(standing, SiteStanding::Parked { .. }),
+        SiteFilter::Finished => matches!(standing, SiteStanding::Finished { .. }),
+    }
+}
+
+fn why_words(standing: SiteStanding) -> Option<&'static str> {
+    match standing {
+        SiteStanding::Parked { reason } => Some(wait_words(reason)),
+        SiteStanding::Finished { reason } => Some(explain::finish_words(reason)),
+        SiteStanding::Due | SiteStanding::Live | SiteStanding::Paused => None,
+    }
+}
+
+fn standing_words(row: &SiteRow) -> String {
+    match why_words(row.standing) {
+        Some(why) => format!("{}: {why}", row.standing.word()),
+        None => row.standing.word().to_owned(),
+    }
+}
+
+fn describe_robots(robots: &lohisoftbot_core::politeness::OriginRobots, now: Timestamp) -> Value {
+    let copy = robots.copy.as_ref();
+    json!({
+        "origin": robots.origin.to_string(),
+        "rules": explain::robots_words(robots, now),
+        "group": copy.and_then(|copy| copy.policy.group().name()),
+        "crawl_delay_seconds": copy.and_then(|copy| copy.policy.crawl_delay()).map(|delay| delay.as_secs_f64()),
+        "fetched_at": copy.map(|copy| copy.fetched_at.to_string()),
+        "asked_again_after": copy.map(|copy| copy.expires_at.to_string()),
+        "unreachable_since": robots.unreachable_since.map(|since| since.to_string()),
+    })
+}
+

@@ -1,0 +1,233 @@
+//! A running node: opens ledger and store, starts the actors on their arbiters, and ends them in order.
+//!
+//! Start: the control socket first (a second node must touch nothing), then the ledger, then the store, then what the ledger knows
+//! better is folded into the store; only then does anything crawl. End: host actors give their sites up, the last changes are durable, the
+//! store's checkpoint names the ledger's end.
+
+mod assemble;
+mod control_api;
+mod explain;
+mod guard;
+pub mod progress;
+pub mod run;
+pub mod session;
+
+use std::sync::Arc;
+
+use actix::prelude::*;
+use actix_rt::{Arbiter, ArbiterHandle};
+use lohisoftbot_actors::clock::AnchoredClock;
+use lohisoftbot_actors::frontier::{FrontierActor, FrontierAddresses, StopAll};
+use lohisoftbot_actors::host::HostPorts;
+use lohisoftbot_actors::index::{CheckpointAt, IndexActor};
+use lohisoftbot_actors::ledger::{LastSeq, LedgerActor};
+use lohisoftbot_actors::permits::Permits;
+use lohisoftbot_actors::ports::{Clock, LocalGate, NetworkFactory, OpenAddressGate, WholePlacement};
+use lohisoftbot_actors::stats::NodeStats;
+use lohisoftbot_actors::storage::{RecordStore, StoreChange, catch_up};
+use lohisoftbot_actors::supervisor::{ExtractorFactory, NodeSupervisor, StartExtractors};
+use lohisoftbot_core::config::Config;
+use lohisoftbot_core::identity::{IdentityRefusal, IdentityStanding};
+use lohisoftbot_core::ledger::WaitReason;
+use lohisoftbot_core::site_row::{SiteRow, SiteStanding};
+use lohisoftbot_core::time::Timestamp;
+use tokio::sync::oneshot;
+
+use crate::check::holds_address;
+use crate::io::data_dir::DataDir;
+use crate::io::ledger_files::{LedgerFiles, LedgerReader};
+use crate::io::sled_store::{SledStore, StoreOptions};
+use guard::GuardedNetwork;
+
+pub use control_api::NodeApi;
+
+/// A node could not be started. Nothing was crawled.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The ledger does not open.
+    #[error(transparent)]
+    Ledger(#[from] lohisoftbot_actors::storage::LedgerError),
+    /// The store does not open.
+    #[error(transparent)]
+    Store(#[from] lohisoftbot_actors::storage::StoreError),
+    /// Ledger and store do not fit together.
+    #[error(transparent)]
+    CatchUp(#[from] lohisoftbot_actors::storage::CatchUpError),
+    /// A root certificate cannot be read.
+    #[error(transparent)]
+    Tls(#[from] crate::io::tls::TlsSetupError),
+    /// `network.resolve` cannot be used.
+    #[error(transparent)]
+    Resolve(#[from] crate::io::host_overrides::OverrideError),
+    /// The node may crawl nothing at all.
+    #[error(transparent)]
+    Identity(#[from] IdentityRefusal),
+    /// An actor ended before it answered.
+    #[error("an actor ended while the node was starting")]
+    Actors,
+}
+
+/// A running node.
+pub struct Node {
+    pub(crate) frontier: Addr<FrontierActor>,
+    pub(crate) index: Addr<IndexActor>,
+    pub(crate) ledger: Addr<LedgerActor>,
+    pub(crate) ledger_reader: Arc<LedgerReader>,
+    pub(crate) gate: Arc<LocalGate>,
+    pub(crate) stats: Arc<NodeStats>,
+    pub(crate) clock: Arc<AnchoredClock>,
+    arbiters: Vec<Arbiter>,
+    fatal: Option<oneshot::Receiver<String>>,
+}
+
+impl Node {
+    /// Opens the data directory of `config` and starts to crawl what is due there.
+    pub async fn start(config: &Config) -> Result<Self, StartError> {
+        let standing = IdentityStanding::of(config, holds_address);
+        if let Err(refusal) = standing.may_crawl_public() {
+            if config.network.allow_ranges.is_empty() {
+                return Err(refusal.into());
+            }
+            tracing::warn!("{refusal}; only the opened ranges are crawled");
+        }
+        let network = assemble::network(config)?;
+        let clock = Arc::new(AnchoredClock::from_system());
+        let dir = DataDir::new(&config.store.data_dir);
+        let (ledger_files, book, report) = LedgerFiles::open(&dir.ledger(), clock.now())?;
+        if let Some(torn) = &report.torn_tail {
+            tracing::warn!(path = %torn.path.display(), num_bytes = torn.num_bytes, "cut off what a crash left half-written");
+        }
+        let ledger_reader = Arc::new(LedgerReader::new(dir.ledger()));
+        let mut store = SledStore::open(&dir, StoreOptions { cache_bytes: config.store.cache_bytes })?;
+        bring_up(&mut store, &ledger_reader, book.last_seq, &*clock)?;
+
+        let stats = Arc::new(NodeStats::default());
+        let (fatal_sender, fatal) = oneshot::channel();
+        let supervisor = NodeSupervisor::new(stats.clone(), fatal_sender).start();
+        let num_cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let mut arbiters = Vec::new();
+        let mut new_arbiter = || {
+            let arbiter = Arbiter::new();
+            let handle = arbiter.handle();
+            arbiters.push(arbiter);
+            handle
+        };
+        let exclusions = book.exclusions.clone();
+        let to_supervisor = supervisor.clone();
+        let ledger = LedgerActor::start_in_arbiter(&new_arbiter(), move |_| {
+            LedgerActor::new(Box::new(ledger_files), book, to_supervisor)
+        });
+        let (to_supervisor, to_stats) = (supervisor.clone(), stats.clone());
+        let batch_interval = config.store.batch_interval;
+        let index = IndexActor::start_in_arbiter(&new_arbiter(), move |_| {
+            IndexActor::new(Box::new(store), batch_interval, to_supervisor, to_stats)
+        });
+        let product_token: Arc<str> = config.identity.product.as_str().into();
+        let extractor_arbiters = (0..num_cores).map(|_| new_arbiter()).collect();
+        let factory = ExtractorFactory::new(extractor_arbiters, index.clone(), product_token);
+        let started = supervisor.send(StartExtractors(factory)).await.map_err(|_| StartError::Actors)?;
+        let extractors = started.map_err(|()| StartError::Actors)?;
+
+        let gate = Arc::new(LocalGate::default());
+        let permits = Permits::new(
+            config.network.max_in_flight as usize,
+            usize::try_from(config.network.max_in_flight_bytes).unwrap_or(usize::MAX),
+            usize::try_from(config.network.max_body_bytes).unwrap_or(usize::MAX),
+        );
+        let network: Arc<dyn NetworkFactory> = Arc::new(GuardedNetwork::new(network, standing));
+        let host_arbiters: Vec<ArbiterHandle> = (0..num_cores).map(|_| new_arbiter()).collect();
+        for arbiter in &host_arbiters {
+            let (network, gate, permits) = (network.clone(), gate.clone(), permits.clone());
+            let (clock, extractors, stats) = (clock.clone(), extractors.clone(), stats.clone());
+            arbiter.spawn_fn(move || {
+                HostPorts {
+                    fetcher: network.fetcher(),
+                    resolver: network.resolver(),
+                    address_gate: std::rc::Rc::new(OpenAddressGate),
+                    fetch_gate: gate,
+                    permits,
+                    clock,
+                    extractors,
+                    stats,
+                }
+                .install();
+            });
+        }
+        let addresses = FrontierAddresses {
+            index: index.clone(),
+            ledger: ledger.clone(),
+            host_arbiters,
+            clock: clock.clone(),
+            placement: Arc::new(WholePlacement),
+            stats: stats.clone(),
+        };
+        let frontier = FrontierActor::new(assemble::frontier_settings(config), addresses, exclusions).start();
+        Ok(Self { frontier, index, ledger, ledger_reader, gate, stats, clock, arbiters, fatal: Some(fatal) })
+    }
+
+    /// The counters.
+    pub fn stats(&self) -> Arc<NodeStats> {
+        self.stats.clone()
+    }
+
+    /// The node's time.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Resolves when the node cannot go on, with the reason.
+    pub(crate) fn take_fatal(&mut self) -> Option<oneshot::Receiver<String>> {
+        self.fatal.take()
+    }
+
+    /// Ends in order: sites are given up, everything is durable, the arbiters are gone.
+    pub async fn stop(self) {
+        // An actor that is gone has failed, and its failure was said where it happened.
+        let _ = self.frontier.send(StopAll).await;
+        if let Ok(last_seq) = self.ledger.send(LastSeq).await {
+            let _ = self.index.send(CheckpointAt(last_seq)).await;
+        }
+        for arbiter in self.arbiters {
+            arbiter.stop();
+            if arbiter.join().is_err() {
+                tracing::warn!("an arbiter's thread ended by a panic");
+            }
+        }
+    }
+}
+
+/// Folds what the ledger knows better into the store, and makes sites due that a crash cut off.
+fn bring_up(
+    store: &mut SledStore,
+    reader: &LedgerReader,
+    last_seq: u64,
+    clock: &dyn Clock,
+) -> Result<(), StartError> {
+    let counts = catch_up(store, last_seq, reader.replay_after(store.ledger_seq())?)?;
+    if counts.num_entries > 0 {
+        tracing::info!(num_entries = counts.num_entries, num_sites = counts.num_sites, "caught up with the ledger");
+    }
+    let now = clock.now();
+    for site in store.live_sites()? {
+        if let Some(row) = store.site(&site)? {
+            let row = SiteRow { standing: SiteStanding::Due, due_at: now, ..row };
+            store.apply(StoreChange::SaveSite { row: Box::new(row), frontier: None, robots: None })?;
+        }
+    }
+    store.checkpoint(last_seq)?;
+    Ok(())
+}
+
+/// A wait's reason in a few plain words.
+pub fn wait_words(reason: WaitReason) -> &'static str {
+    match reason {
+        WaitReason::Backoff => "it answered that it is busy or broken, and is left alone for a while",
+        WaitReason::RetryAfter => "it asked to be left alone until then (Retry-After)",
+        WaitReason::Unreachable => "it did not answer",
+        WaitReason::RobotsUnreachable => "its robots.txt cannot be read, so nothing may be asked",
+        WaitReason::NoSuchName => "its name does not exist",
+        WaitReason::NameServers => "its name servers do not answer",
+        WaitReason::CrawlDelay => "its robots.txt asks for a long delay between requests (Crawl-delay)",
+        WaitReason::Barrier => "a login, paywall or bot protection stands before it",
+    }
+}
