@@ -39,12 +39,29 @@ struct DocSet {
     forbidden: Option<&'static str>,
 }
 
-const DOC_SETS: [DocSet; 4] = [
+const DOC_SETS: [DocSet; 6] = [
     DocSet {
         host: "handbook.test",
         package: Package::Exact("debian-handbook"),
         folder: "html",
         home: Home::LinksLanguages("The Debian Administrator's Handbook in its languages"),
+        robots_txt: None,
+        forbidden: None,
+    },
+    // Two languages of it once more as sites of their own: a home page of 26 languages leaves no budget for what lies below them.
+    DocSet {
+        host: "handbook-ro.test",
+        package: Package::Exact("debian-handbook"),
+        folder: "html/ro-RO",
+        home: Home::Own,
+        robots_txt: None,
+        forbidden: None,
+    },
+    DocSet {
+        host: "handbook-zh.test",
+        package: Package::Exact("debian-handbook"),
+        folder: "html/zh-CN",
+        home: Home::Own,
         robots_txt: None,
         forbidden: None,
     },

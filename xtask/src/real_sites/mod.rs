@@ -202,12 +202,12 @@ fn check_ground(sites: &[RealSite], nginx: &Nginx) -> Result<()> {
     conclude(&problems)
 }
 
-/// The home page and some pages of the first folder that has any.
+/// The home page and some pages that lie beside it, or in Romanian where it has languages below it.
 fn sample(site: &RealSite, count: usize) -> Result<Vec<PathBuf>> {
     let home = site.file_of("/");
-    let folder = if site.has_home_overlay { site.file_of("/ro/") } else { home.clone() };
-    let folder = if folder.is_file() { folder } else { site.file_of("/ro-RO/") };
-    let folder = folder.parent().context("a page lies in a folder")?;
+    let places = ["/ro/", "/ro-RO/", "/"].map(|path| site.file_of(path));
+    let folder =
+        places.iter().find(|page| page.is_file()).and_then(|page| page.parent()).context("there is no page")?;
     let entries = std::fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
     let pages = entries
         .flatten()

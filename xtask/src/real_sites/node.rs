@@ -15,7 +15,7 @@ use crate::command::{capture, cargo, ending_with_us, shown};
 /// The delay that the node is told to keep, in ms. Short, so that the routine is; the rule is the same.
 pub const MIN_DELAY_MS: u64 = 300;
 
-/// How long the whole crawl may take. Four sites of 21 requests each need about ten seconds.
+/// How long the whole crawl may take. Sites are crawled side by side, 21 requests each: about ten seconds.
 const CRAWL_TIMEOUT: Duration = Duration::from_secs(240);
 
 /// The binaries that the routine runs.
@@ -94,7 +94,8 @@ impl Run {
     pub fn crawl(&self, binaries: &Binaries) -> Result<()> {
         let mut command = ending_with_us(&binaries.node);
         command.arg("run").arg("--config").arg(&self.config).arg("--seeds").arg(&self.seeds).arg("--until-idle");
-        println!("==> {}", shown(&command));
+        let (config, seeds) = (self.config.display(), self.seeds.display());
+        println!("==> lohisoftbot run --config {config} --seeds {seeds} --until-idle");
         let started = Instant::now();
         let mut node = Guarded(command.stdin(Stdio::null()).spawn().context("cannot start the node")?);
         let status = loop {

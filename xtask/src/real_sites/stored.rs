@@ -186,9 +186,11 @@ fn is_kept(stored: &str, read: &str, cap: usize) -> bool {
 pub struct LanguageCheck {
     /// What to call it in a message.
     pub name: &'static str,
+    /// Site that is in this language as a whole.
+    pub host: &'static str,
     /// First folders of a path that pages of this language lie in.
     pub folders: &'static [&'static str],
-    /// Of each of these groups, at least one character must occur in the stored texts.
+    /// Letters that no other reading of the bytes would give: of each of these groups, at least one character must occur in the stored texts.
     pub letters: &'static [&'static [char]],
 }
 
@@ -196,12 +198,14 @@ pub struct LanguageCheck {
 pub const LANGUAGES: [LanguageCheck; 2] = [
     LanguageCheck {
         name: "Romanian",
+        host: "handbook-ro.test",
         folders: &["ro-RO", "ro"],
         // With comma below as the language has them; the handbook's older pages have the cedilla.
         letters: &[&['\u{219}', '\u{218}', '\u{15f}'], &['\u{21b}', '\u{21a}', '\u{163}'], &['\u{103}', '\u{102}']],
     },
     LanguageCheck {
         name: "Chinese",
+        host: "handbook-zh.test",
         folders: &["zh-CN", "zh_CN", "zh-TW"],
         letters: &[&['\u{624b}', '\u{518c}', '\u{88dd}', '\u{88c5}']],
     },
@@ -210,8 +214,10 @@ pub const LANGUAGES: [LanguageCheck; 2] = [
 /// What is wrong with a language's stored pages; none where all is well.
 pub fn language_problem(language: &LanguageCheck, pages: &[StoredPage]) -> Option<String> {
     let is_of = |page: &&StoredPage| {
-        let folder = page.host_and_path().and_then(|(_, path)| path.trim_start_matches('/').split_once('/'));
-        folder.is_some_and(|(folder, _)| language.folders.contains(&folder))
+        page.host_and_path().is_some_and(|(host, path)| {
+            let folder = path.trim_start_matches('/').split_once('/').map_or("", |(folder, _)| folder);
+            host == language.host || language.folders.contains(&folder)
+        })
     };
     let texts: Vec<&str> = pages.iter().filter(is_of).flat_map(|page| page.texts.texts()).collect();
     if texts.is_empty() {

@@ -67,6 +67,7 @@ fn a_language_must_be_stored_and_show_its_letters() {
     let broken = stored("http://a.test/ro/b.html", "cerinÈ›elor È™i dupÄƒ");
     assert!(language_problem(romanian, &[broken]).is_some());
     assert_eq!(language_problem(chinese, &[stored("http://a.test/zh-CN/b.html", "Debian 管理员手册")]), None);
+    assert_eq!(language_problem(chinese, &[stored("http://handbook-zh.test/apt.html", "APT 手册")]), None);
     // Letters on a page of another language prove nothing.
     assert!(language_problem(romanian, &[stored("http://a.test/de/b.html", "cerințelor și după")]).is_some());
 }
