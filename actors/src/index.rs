@@ -54,9 +54,11 @@ pub struct StorePage {
     pub permit: PagePermit,
 }
 
+type Reading<T> = Box<dyn FnOnce(&dyn RecordStore) -> Result<T, StoreError> + Send>;
+
 /// Read the store.
 pub struct ReadStore<T: Send + 'static> {
-    read: Box<dyn FnOnce(&dyn RecordStore) -> Result<T, StoreError> + Send>,
+    read: Reading<T>,
     freshness: Freshness,
 }
 

@@ -24,7 +24,7 @@ use lohisoftbot_actors::ledger::{LastSeq, LedgerActor};
 use lohisoftbot_actors::permits::Permits;
 use lohisoftbot_actors::ports::{Clock, LocalGate, NetworkFactory, OpenAddressGate, WholePlacement};
 use lohisoftbot_actors::stats::NodeStats;
-use lohisoftbot_actors::storage::{EntryFilter, EntryKind, RecordStore, StoreChange, catch_up};
+use lohisoftbot_actors::storage::{EntryFilter, RecordStore, StoreChange, catch_up};
 use lohisoftbot_actors::supervisor::{ExtractorFactory, NodeSupervisor, StartExtractors};
 use lohisoftbot_core::config::Config;
 use lohisoftbot_core::identity::{IdentityRefusal, IdentityStanding};
@@ -203,8 +203,8 @@ impl Node {
 
 /// Folds what the ledger knows better into the store, and makes sites due that a crash cut off.
 fn bring_up(store: &mut SledStore, reader: &LedgerReader, last_seq: u64, clock: &dyn Clock) -> Result<(), StartError> {
-    let after = EntryFilter { kinds: EntryKind::ALL.to_vec(), after_seq: store.ledger_seq(), ..EntryFilter::default() };
-    let counts = catch_up(store, last_seq, reader.stream(after)?.entries())?;
+    let unseen = reader.stream(EntryFilter::since_checkpoint(store.ledger_seq()))?;
+    let counts = catch_up(store, last_seq, unseen.entries())?;
     if counts.num_entries > 0 {
         tracing::info!(num_entries = counts.num_entries, num_sites = counts.num_sites, "caught up with the ledger");
     }

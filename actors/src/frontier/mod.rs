@@ -50,6 +50,9 @@ pub enum Discovery {
     },
 }
 
+/// Gives the identity for a site and the number of its cycle.
+pub type IdentityOf = Arc<dyn Fn(&Site, u32) -> SiteIdentity + Send + Sync>;
+
 /// What the frontier works by.
 #[derive(Clone)]
 pub struct FrontierSettings {
@@ -60,7 +63,7 @@ pub struct FrontierSettings {
     /// Most sites live at once.
     pub max_live_sites: usize,
     /// How the node shows itself to a site in a cycle.
-    pub identity: Arc<dyn Fn(&Site, u32) -> SiteIdentity + Send + Sync>,
+    pub identity: IdentityOf,
     /// Seeds the jitter of host actors.
     pub random_seed: u64,
 }

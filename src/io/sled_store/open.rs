@@ -1,9 +1,9 @@
 //! Opening the store by the rules of PACKAGES §2: sled is not trusted to notice that it lost something.
 //!
-//! 1. A second process is kept out. 2. Snapshots that a crash left half-written go. 3. sled opens under `catch_unwind`; if it calls
-//! its files corrupt, its snapshots are moved aside and it is asked once more, for the log is the truth. 4. Every row is read, and
-//! the rows are counted against the store's own state and against the sentinel outside of it. What does not agree is refused, with a
-//! message that says what to do; no record is ever deleted here.
+//! A second process is kept out. Snapshots that a crash left half-written go. sled opens under `catch_unwind`; if it calls its files
+//! corrupt, its snapshots are moved aside and it is asked once more, for the log is the truth. Every row is read, and the rows are counted
+//! against the store's own state and against the sentinel outside of it. What does not agree is refused, with a message that says what to
+//! do; no record is ever deleted here.
 
 use std::fs;
 use std::io;
