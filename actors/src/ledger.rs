@@ -81,12 +81,11 @@ impl LedgerActor {
             return Ok(());
         }
         let snapshot: Vec<LedgerEvent> = self.book.snapshot(at).collect();
-        let num_kept = snapshot.len() as u64;
         self.store.rotate(at, &mut snapshot.into_iter())?;
-        self.book.last_seq += num_kept;
+
         let kept_since = Timestamp::from_millis(at.as_millis().saturating_sub(DETAILS_KEPT.as_millis() as u64));
         let num_expired = self.store.expire(kept_since)?;
-        tracing::info!(num_expired, num_kept, "ledger segment begun");
+        tracing::info!(num_expired, "ledger segment begun");
         Ok(())
     }
 
