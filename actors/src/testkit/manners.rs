@@ -40,3 +40,12 @@ pub fn assert_polite(log: &[LoggedRequest], delay: Duration) {
 pub fn num_page_requests(log: &[LoggedRequest], site: &Site) -> usize {
     log.iter().filter(|request| request.kind == RequestKind::Page && request.url.site() == *site).count()
 }
+
+/// Most requests that were open at once.
+pub fn most_at_once(log: &[LoggedRequest]) -> usize {
+    let is_open_at = |request: &LoggedRequest, at| match request.end {
+        LoggedEnd::Open => request.started_at <= at,
+        LoggedEnd::Ended(end) | LoggedEnd::Dropped(end) => request.started_at <= at && at < end,
+    };
+    log.iter().map(|one| log.iter().filter(|other| is_open_at(other, one.started_at)).count()).max().unwrap_or(0)
+}

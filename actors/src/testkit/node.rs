@@ -38,13 +38,25 @@ pub const DELAY: Duration = Duration::from_secs(5);
 /// When the first node of a test starts.
 pub const FIRST_START: Timestamp = Timestamp::from_secs(1_800_000_000);
 
+/// A test that takes longer, in real time, is one whose actors keep each other busy for ever.
+const LONGEST_TEST: Duration = Duration::from_secs(120);
+
 /// Runs a test on a system of its own whose clock moves only when nothing else is left to do.
 pub fn run_paused<T>(test: impl Future<Output = T>) -> T {
+    let (ended, has_ended) = std::sync::mpsc::channel::<()>();
+    std::thread::spawn(move || {
+        if has_ended.recv_timeout(LONGEST_TEST) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+            eprintln!("a test with a paused clock runs for ever");
+            std::process::abort();
+        }
+    });
     let builder = || {
         let mut builder = tokio::runtime::Builder::new_current_thread();
         builder.enable_time().start_paused(true).build().expect("a runtime without I/O starts")
     };
-    System::with_tokio_rt(builder).block_on(test)
+    let done = System::with_tokio_rt(builder).block_on(test);
+    drop(ended);
+    done
 }
 
 /// How a node in memory is set up.
