@@ -56,7 +56,7 @@ pub struct StorePage {
 
 /// Read the store.
 pub struct ReadStore<T: Send + 'static> {
-    read: Box<dyn FnOnce(&dyn RecordStore) -> Result<T, StoreError> + Send>,
+    read: Read<T>,
     durability: Durability,
 }
 
@@ -69,6 +69,7 @@ enum Durability {
     AsApplied,
 }
 
+type Read<T> = Box<dyn FnOnce(&dyn RecordStore) -> Result<T, StoreError> + Send>;
 type Write<T> = Box<dyn FnOnce(&mut dyn RecordStore) -> Result<T, StoreError> + Send>;
 
 /// Read rows and change them in one go: no other change comes between. The answer's way is in it.

@@ -88,7 +88,12 @@ impl LedgerActor {
     }
 
     /// Writes events; a sender that is dropped instead of used says that the ledger has failed.
-    fn append(&mut self, events: Vec<(Timestamp, LedgerEvent)>, durable: oneshot::Sender<u64>, ctx: &mut Context<Self>) {
+    fn append(
+        &mut self,
+        events: Vec<(Timestamp, LedgerEvent)>,
+        durable: oneshot::Sender<u64>,
+        ctx: &mut Context<Self>,
+    ) {
         if self.failed {
             return;
         }

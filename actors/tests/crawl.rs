@@ -199,7 +199,8 @@ fn more_due_sites_than_are_loaded_at_once_all_start() {
 fn a_site_sees_one_identity_throughout_a_cycle() {
     run_paused(async {
         let node = start_with(|settings| {
-            settings.identity = Arc::new(|_, cycle| SiteIdentity { user_agent: format!("cycle {cycle}"), source: None });
+            settings.identity =
+                Arc::new(|_, cycle| SiteIdentity { user_agent: format!("cycle {cycle}"), source: None });
             settings.rules.recrawl_interval = Duration::from_secs(90_000);
             settings.rules.budget = Budget::new(2, 2).unwrap();
         })

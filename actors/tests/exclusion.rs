@@ -5,12 +5,13 @@ use std::time::Duration;
 use lohisoftbot_actors::frontier::{ExcludeDomain, ExclusionAnswer, IncludeDomain};
 use lohisoftbot_actors::index::StorePage;
 use lohisoftbot_actors::permits::Permits;
+use lohisoftbot_actors::ports::GateState;
 use lohisoftbot_actors::storage::{Applied, ExclusionCounts};
 use lohisoftbot_actors::testkit::disk::TestDisk;
 use lohisoftbot_actors::testkit::manners::{assert_polite, num_page_requests};
 use lohisoftbot_actors::testkit::node::{DELAY, TestNode, TestSettings, run_paused};
 use lohisoftbot_actors::testkit::storage_contract::{page, site};
-use lohisoftbot_actors::testkit::web::{LoggedEnd, ScriptedAnswer};
+use lohisoftbot_actors::testkit::web::{LoggedEnd, LoggedRequest, ScriptedAnswer};
 use lohisoftbot_core::exclusion::Domain;
 use tokio::time::sleep;
 
@@ -26,6 +27,11 @@ async fn include(node: &TestNode, domain: &str) -> bool {
     node.frontier.send(IncludeDomain(Domain::parse(domain).unwrap())).await.unwrap().expect("it is durable")
 }
 
+fn num_open(node: &TestNode) -> usize {
+    let is_open = |request: &&LoggedRequest| request.end == LoggedEnd::Open && request.url.host() == "a.test";
+    node.web.log().iter().filter(is_open).count()
+}
+
 #[test]
 fn open_connection_is_closed_before_the_answer_and_no_request_follows() {
     run_paused(async {
@@ -35,10 +41,9 @@ fn open_connection_is_closed_before_the_answer_and_no_request_follows() {
         node.web.site("b.test", 10);
         node.seed(&["http://a.test/", "http://b.test/"]).await;
         sleep(MINUTE).await;
-        let open = |log: &[_]| log.iter().filter(|r: &&lohisoftbot_actors::testkit::web::LoggedRequest| r.end == LoggedEnd::Open && r.url.host() == "a.test").count();
-        assert_eq!(open(&node.web.log()), 1);
+        assert_eq!(num_open(&node), 1);
         let answer = exclude(&node, "a.test").await;
-        assert_eq!(open(&node.web.log()), 0, "no connection is open when the answer comes");
+        assert_eq!(num_open(&node), 0, "no connection is open when the answer comes");
         assert_eq!(answer.num_live_sites, 1);
         assert_eq!((answer.stored.num_sites, answer.stored.num_pages), (1, 2));
         let num_asked = node.web.pages_asked("a.test").len();
@@ -63,7 +68,13 @@ fn exclusion_counts_what_left_the_store() {
         let answer = exclude(&node, "a.test").await;
         let stored = answer.stored;
         assert_eq!((answer.num_live_sites, answer.num_live_urls), (0, 0));
-        let wanted = ExclusionCounts { num_anchors_to: stored.num_anchors_to, num_frontier_urls: stored.num_frontier_urls, num_sites: 1, num_pages: 3, num_anchors_from: 4 };
+        let wanted = ExclusionCounts {
+            num_anchors_to: stored.num_anchors_to,
+            num_frontier_urls: stored.num_frontier_urls,
+            num_sites: 1,
+            num_pages: 3,
+            num_anchors_from: 4,
+        };
         assert_eq!(stored, wanted);
         assert!((1..=2).contains(&stored.num_anchors_to), "{stored:?}");
         assert!(stored.num_frontier_urls >= 3, "{stored:?}");
@@ -78,7 +89,11 @@ fn page_that_comes_late_is_refused_by_the_store() {
         let node = TestNode::start_new().await;
         exclude(&node, "a.test").await;
         let permits = Permits::new(1, 1 << 20, 1 << 20);
-        let late = StorePage { record: Box::new(page("http://a.test/", 1)), links: Vec::new(), permit: permits.acquire().await };
+        let late = StorePage {
+            record: Box::new(page("http://a.test/", 1)),
+            links: Vec::new(),
+            permit: permits.acquire().await,
+        };
         let applied = node.index.send(late).await.unwrap().unwrap();
         assert!(matches!(applied, Applied::RefusedExcluded { .. }), "{applied:?}");
         permits.acquire().await;
@@ -92,11 +107,11 @@ fn request_that_is_being_prepared_does_not_leave() {
     run_paused(async {
         let node = TestNode::start_new().await;
         node.web.site("a.test", 5);
-        node.gate.set(lohisoftbot_actors::ports::GateState::Shut);
+        node.gate.set(GateState::Shut);
         node.seed(&["http://a.test/"]).await;
         sleep(MINUTE).await;
         exclude(&node, "test").await;
-        node.gate.set(lohisoftbot_actors::ports::GateState::Open);
+        node.gate.set(GateState::Open);
         sleep(HOUR).await;
         assert_eq!(node.web.log().len(), 0);
         assert_eq!(node.stats.num_sites_live.get(), 0);

@@ -197,7 +197,8 @@ fn end_of_the_node_breaks_requests_off_and_leaves_sites_due() {
             assert_eq!(row.standing, SiteStanding::Due, "{host}");
             assert_eq!(row.account, disk.ledger.book().accounts[&site(host)], "{host}");
         }
-        let outcomes = EntryFilter { site: Some(site("a.test")), kinds: vec![EntryKind::Outcome], ..Default::default() };
+        let outcomes =
+            EntryFilter { site: Some(site("a.test")), kinds: vec![EntryKind::Outcome], ..Default::default() };
         let last = disk.ledger.entries(&outcomes).unwrap().pop().unwrap();
         let LedgerEvent::Site { event: SiteEvent::Outcome { end, .. }, .. } = last.event else { panic!("{last:?}") };
         assert_eq!(end, EndKind::Abandoned);
@@ -247,7 +248,8 @@ fn seeds_of_a_finished_site_get_what_is_left_of_its_budget() {
         node.when_idle(MINUTE).await;
         assert_eq!(standing(&node, "a.test").await, SiteStanding::Finished { reason: FinishReason::QueueEmpty });
         assert_eq!(standing(&node, "b.test").await, SiteStanding::Finished { reason: FinishReason::BudgetSpent });
-        let more: Vec<String> = (0..5).flat_map(|n| [format!("http://a.test/m{n}"), format!("http://b.test/m{n}")]).collect();
+        let more: Vec<String> =
+            (0..5).flat_map(|n| [format!("http://a.test/m{n}"), format!("http://b.test/m{n}")]).collect();
         node.seed(&more.iter().map(String::as_str).collect::<Vec<_>>()).await;
         node.when_idle(MINUTE).await;
         let log = node.web.log();

@@ -157,7 +157,9 @@ impl FrontierActor {
         ctx: &mut Context<Self>,
     ) -> oneshot::Receiver<bool> {
         match standing {
-            SiteStanding::Due | SiteStanding::Parked { .. } | SiteStanding::Finished { .. } => self.note_due(due_at, ctx),
+            SiteStanding::Due | SiteStanding::Parked { .. } | SiteStanding::Finished { .. } => {
+                self.note_due(due_at, ctx)
+            }
             SiteStanding::Live | SiteStanding::Paused => {}
         }
         let change = {

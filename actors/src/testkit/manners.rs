@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use lohisoftbot_core::ledger::RequestKind;
 use lohisoftbot_core::site::Site;
+use lohisoftbot_core::time::Timestamp;
 
 use super::web::{LoggedEnd, LoggedRequest};
 
@@ -34,6 +35,12 @@ pub fn assert_polite(log: &[LoggedRequest], delay: Duration) {
             }
         }
     }
+}
+
+/// The log of a node that was killed at `at`: what was open then ended then.
+pub fn cut_off(mut log: Vec<LoggedRequest>, at: Timestamp) -> Vec<LoggedRequest> {
+    log.iter_mut().filter(|request| request.end == LoggedEnd::Open).for_each(|open| open.end = LoggedEnd::Dropped(at));
+    log
 }
 
 /// Page requests to a site in a log.

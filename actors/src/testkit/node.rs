@@ -92,7 +92,8 @@ impl Default for TestSettings {
             recrawl_interval: Duration::from_secs(30 * 86_400),
             product_token: "LohiSoftBot".to_owned(),
         };
-        let identity = |_: &Site, _: u32| SiteIdentity { user_agent: "LohiSoftBot/1.0 (test)".to_owned(), source: None };
+        let identity =
+            |_: &Site, _: u32| SiteIdentity { user_agent: "LohiSoftBot/1.0 (test)".to_owned(), source: None };
         Self {
             rules,
             discovery: Discovery::Seeds,
@@ -148,7 +149,8 @@ impl TestNode {
 
         let stats = Arc::new(NodeStats::default());
         let clock: Arc<dyn Clock> = Arc::new(AnchoredClock::anchored_at(settings.starts_at));
-        let (web, resolver, gate) = (ScriptedWeb::new(clock.clone()), TableResolver::default(), Arc::<LocalGate>::default());
+        let (web, resolver, gate) =
+            (ScriptedWeb::new(clock.clone()), TableResolver::default(), Arc::<LocalGate>::default());
         let exclusions = book.exclusions.clone();
         let (fatal_sender, fatal) = oneshot::channel();
         let supervisor = NodeSupervisor::new(stats.clone(), fatal_sender).start();
@@ -194,7 +196,21 @@ impl TestNode {
         };
         let frontier = FrontierActor::new(frontier_settings, addresses, exclusions).start();
         let disk = disk.clone();
-        Self { web, resolver, gate, stats, clock, frontier, index, ledger, supervisor, extractors, fatal, disk, fetch_port }
+        Self {
+            web,
+            resolver,
+            gate,
+            stats,
+            clock,
+            frontier,
+            index,
+            ledger,
+            supervisor,
+            extractors,
+            fatal,
+            disk,
+            fetch_port,
+        }
     }
 
     /// Seeds, each a URL.
@@ -237,12 +253,8 @@ impl TestNode {
         let _ = self.index.send(CheckpointAt(last_seq)).await.expect("the index runs");
         self.supervisor.send(EndSupervision).await.expect("the supervisor runs");
         HostPorts::uninstall();
-        let left = (
-            self.frontier.downgrade(),
-            self.index.downgrade(),
-            self.ledger.downgrade(),
-            self.supervisor.downgrade(),
-        );
+        let left =
+            (self.frontier.downgrade(), self.index.downgrade(), self.ledger.downgrade(), self.supervisor.downgrade());
         let Self { disk, fetch_port, stats, frontier, index, ledger, supervisor, extractors, .. } = self;
         drop((frontier, index, ledger, supervisor, extractors));
         let num_restarts = stats.num_actor_restarts.get();

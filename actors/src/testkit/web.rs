@@ -172,7 +172,13 @@ impl ScriptedWeb {
     /// The paths asked of a host so far, robots.txt left out.
     pub fn pages_asked(&self, host: &str) -> Vec<String> {
         let is_wanted = |request: &&LoggedRequest| request.kind == RequestKind::Page && request.url.host() == host;
-        self.inner.borrow().log.iter().filter(is_wanted).map(|request| request.url.path_and_query().to_owned()).collect()
+        self.inner
+            .borrow()
+            .log
+            .iter()
+            .filter(is_wanted)
+            .map(|request| request.url.path_and_query().to_owned())
+            .collect()
     }
 
     fn next_answer(&self, order: &FetchOrder) -> ScriptedAnswer {
