@@ -225,6 +225,11 @@ impl HostState {
         std::mem::take(&mut self.events)
     }
 
+    /// Whether there are events that were not taken yet.
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
     /// The only way the account changes: the event is applied and kept for the ledger.
     fn record(&mut self, at: Timestamp, event: SiteEvent) {
         self.account.apply(at, &event);
