@@ -72,15 +72,22 @@ impl HostState {
         }
     }
 
-    /// The operator took the host out while its request was open, and the carrier aborted it.
+    /// The operator took the host out while its request was open, and the carrier aborted it. A ticket that is not the open one changes
+    /// nothing.
     pub fn on_abandoned(&mut self, ticket: TicketNumber, arrival: Arrival) {
+        if self.account.open.as_ref().is_none_or(|open| open.ticket != ticket) {
+            return;
+        }
         self.robots_way = None;
         self.record_outcome(ticket, EndKind::Abandoned, arrival);
     }
 
     /// No address could be had for the host of `url`; nothing was sent.
     pub fn on_unresolved(&mut self, url: &PageUrl, failure: &ResolveFailure, arrival: Arrival) {
-        self.robots_way = None;
+        // A redirect to where nothing can be asked makes the file unreachable, whatever is wrong with that host.
+        if let Some(way) = self.robots_way.take() {
+            return self.note_robots_unreachable(&way.origin, None, arrival);
+        }
         match failure {
             ResolveFailure::NoSuchName => {
                 match backoff::name_failure_wait(self.account.num_name_failures.saturating_add(1)) {
@@ -162,7 +169,7 @@ impl HostState {
     }
 
     /// The site waits for `span`, on the rung where it stands.
-    fn wait_for(&mut self, span: Duration, reason: WaitReason, at: Timestamp) {
+    pub(super) fn wait_for(&mut self, span: Duration, reason: WaitReason, at: Timestamp) {
         self.extend_wait(Wait { until: at.plus(span), reason }, self.account.rung, at);
     }
 
@@ -199,8 +206,19 @@ impl HostState {
     }
 
     pub(super) fn record_outcome(&mut self, ticket: TicketNumber, end: EndKind, arrival: Arrival) {
-        let (took, wire_bytes) = (arrival.took, arrival.wire_bytes);
-        let delay = self.delay_after(took);
+        self.record_outcome_with_delay(ticket, end, arrival, self.delay_after(arrival.took));
+    }
+
+    /// The request of `ticket` was sent by a process that is gone. What it knew of Crawl-delays may be gone with it, so the delay in
+    /// force is never shortened.
+    pub(super) fn record_lost(&mut self, ticket: TicketNumber, at: Timestamp) {
+        let arrival = Arrival { at, took: Duration::ZERO, wire_bytes: 0, chance: 0.0 };
+        let delay = self.delay_after(arrival.took).max(self.account.delay);
+        self.record_outcome_with_delay(ticket, EndKind::Lost, arrival, delay);
+    }
+
+    fn record_outcome_with_delay(&mut self, ticket: TicketNumber, end: EndKind, arrival: Arrival, delay: Duration) {
+        let Arrival { took, wire_bytes, .. } = arrival;
         self.record(arrival.at, SiteEvent::Outcome { ticket, end, wire_bytes, took, delay });
     }
 

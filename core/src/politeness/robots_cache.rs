@@ -178,6 +178,7 @@ impl HostState {
                 way.hops.follow(next);
                 self.robots_way = Some(way);
                 self.record_outcome(ticket, end_kind, arrival);
+                self.wait_if_asked(end, arrival);
             }
             // Another site's robots.txt is that site's own to ask for; here it counts as unreachable.
             RobotsReading::Hop(_)
@@ -191,7 +192,15 @@ impl HostState {
                 // The outcome comes after the new rules: its delay knows their Crawl-delay.
                 self.record_outcome(ticket, end_kind, arrival);
                 self.forgive(arrival.at);
+                self.wait_if_asked(end, arrival);
             }
+        }
+    }
+
+    /// Retry-After is obeyed whatever else the answer says (P4).
+    fn wait_if_asked(&mut self, end: RobotsEnd<'_>, arrival: Arrival) {
+        if let Some(span) = retry_after_of(end, arrival) {
+            self.wait_for(span, WaitReason::RetryAfter, arrival.at);
         }
     }
 
@@ -211,11 +220,12 @@ impl HostState {
         end_kind: EndKind,
         arrival: Arrival,
     ) {
-        let retry_after = match end {
-            RobotsEnd::Answered { head, .. } => retry_after::wait_of(head, arrival.at),
-            RobotsEnd::Failed(_) => None,
-        };
         self.record_outcome(ticket, end_kind, arrival);
+        self.note_robots_unreachable(origin, retry_after_of(end, arrival), arrival);
+    }
+
+    /// The robots.txt of `origin` cannot be read: the site waits.
+    pub(super) fn note_robots_unreachable(&mut self, origin: &Origin, retry_after: Option<Duration>, arrival: Arrival) {
         let until = self.back_off(retry_after, WaitReason::RobotsUnreachable, arrival);
         let robots = self.robots_of_mut(origin);
         robots.unreachable_since.get_or_insert(arrival.at);
@@ -248,6 +258,14 @@ impl HostState {
     pub(super) fn crawl_delay(&self) -> Option<Duration> {
         let policies = self.robots.iter().filter_map(|robots| robots.copy.as_ref()).map(|copy| &copy.policy);
         policies.filter_map(RobotsPolicy::crawl_delay).max().map(|delay| delay.min(self.rules.max_crawl_delay))
+    }
+}
+
+/// The wait that the answer asks for, if one came.
+fn retry_after_of(end: RobotsEnd<'_>, arrival: Arrival) -> Option<Duration> {
+    match end {
+        RobotsEnd::Answered { head, .. } => retry_after::wait_of(head, arrival.at),
+        RobotsEnd::Failed(_) => None,
     }
 }
 

@@ -4,11 +4,9 @@
 //! and the caller puts the ledger's into the row where the two differ.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use super::{Arrival, HostState, OriginRobots, SiteRules};
+use super::{HostState, OriginRobots, SiteRules};
 use crate::exclusion::Exclusions;
-use crate::ledger::EndKind;
 use crate::page_choice::PageQueue;
 use crate::site_row::SiteRow;
 use crate::time::Timestamp;
@@ -35,8 +33,7 @@ impl HostState {
         state.on_exclusions(exclusions);
         if let Some(open) = state.account.open.clone() {
             state.queue.count_try(&open.url);
-            let arrival = Arrival { at: now, took: Duration::ZERO, wire_bytes: 0, chance: 0.0 };
-            state.record_outcome(open.ticket, EndKind::Lost, arrival);
+            state.record_lost(open.ticket, now);
         }
         state
     }

@@ -34,7 +34,8 @@ const MOST_IDLE_STEPS: u32 = 200;
 pub enum Stage {
     Idle,
     Preparing(RequestIntent),
-    Recording(Ticket),
+    /// Since when, too.
+    Recording(Ticket, Timestamp),
     InFlight(Ticket),
 }
 
@@ -111,7 +112,7 @@ impl Carrier {
             match self.stage.clone() {
                 Stage::Idle => self.ask_what_to_do()?,
                 Stage::Preparing(intent) => self.prepared(intent)?,
-                Stage::Recording(ticket) => self.recorded(ticket)?,
+                Stage::Recording(ticket, given_at) => self.recorded(ticket, given_at)?,
                 Stage::InFlight(ticket) => self.answered(&ticket)?,
             }
         }
@@ -195,7 +196,8 @@ impl Carrier {
                 wakeup == Some(*until) && span > self.rules.park_after && span < LONGEST_WAIT
             }
             HostAction::Finish(FinishReason::Excluded) => wakeup.is_none_or(|at| at > self.now),
-            HostAction::Finish(_) => wakeup.is_some_and(|at| at > self.now),
+            // At once, where the cycle took longer than the interval.
+            HostAction::Finish(_) => wakeup.is_some_and(|at| at > self.now || self.state.account().next_cycle_at <= self.now),
             HostAction::AwaitOutcome => wakeup.is_none(),
         };
         if fits { Ok(()) } else { Err(format!("{action:?}, but to be woken at {wakeup:?}, now {}", self.now)) }
@@ -252,12 +254,12 @@ impl Carrier {
         if self.rng.once_in(8) && self.state.open_ticket(intent, self.now).is_some() {
             return Err("P2: two tickets are open".to_owned());
         }
-        self.stage = Stage::Recording(ticket);
+        self.stage = Stage::Recording(ticket, self.now);
         Ok(())
     }
 
     /// The ticket is on the disk; the request leaves.
-    fn recorded(&mut self, ticket: Ticket) -> Watched {
+    fn recorded(&mut self, ticket: Ticket, given_at: Timestamp) -> Watched {
         self.now = self.now.plus(self.rng.millis(0, 25));
         self.make_durable(self.pending.len());
         if !self.state.on_ticket_durable(ticket.number) {
@@ -272,7 +274,7 @@ impl Carrier {
         }
         self.num_unsent_tickets = 0;
         trace::note(|| format!("{} -> {:?} {}", self.now, ticket.intent.kind, ticket.intent.url));
-        self.checker.request(ticket.intent.kind, &ticket.intent.url, self.now)?;
+        self.checker.request(ticket.intent.kind, &ticket.intent.url, given_at, self.now)?;
         self.stage = Stage::InFlight(ticket);
         Ok(())
     }

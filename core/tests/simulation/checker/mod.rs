@@ -139,8 +139,8 @@ impl Checker {
         self.cycle_said_at = Some(at);
     }
 
-    /// A request leaves.
-    pub fn request(&mut self, kind: RequestKind, url: &PageUrl, at: Timestamp) -> Watched {
+    /// A request leaves, by a ticket given a moment before; copies of robots.txt are judged as of then.
+    pub fn request(&mut self, kind: RequestKind, url: &PageUrl, ticket_at: Timestamp, at: Timestamp) -> Watched {
         if let Some(open) = &self.open {
             return Err(format!("P2: {url} asked while {} is open", open.url));
         }
@@ -162,7 +162,7 @@ impl Checker {
                 None => return Err(format!("P3: {url} asked as robots.txt, but no answer led there")),
             }),
             RequestKind::Page => {
-                self.judge_page(url, at)?;
+                self.judge_page(url, ticket_at)?;
                 None
             }
         };
