@@ -94,6 +94,7 @@ impl HostState {
             None | Some(_) => {}
         }
         self.queue.reopen();
+        self.forget_robots_failures();
         let event =
             SiteEvent::CycleOpened { cycle: self.account.cycle + 1, next_cycle_at: now.plus(self.rules.recrawl_interval) };
         self.record(now, event);
@@ -118,13 +119,17 @@ impl HostState {
         }
         loop {
             // URLs of an origin whose robots.txt failed stand back while others can be asked.
-            let open_minded = self.queue.best(|entry| !self.robots_failed(&entry.url));
-            let Some(url) = open_minded.or_else(|| self.queue.best(|_| true)).map(|entry| entry.url.clone()) else {
+            let any_failed = self.any_robots_failed();
+            let best = self.queue.best(|entry| any_failed && self.robots_failed(&entry.url));
+            let Some(url) = best.map(|entry| entry.url.clone()) else {
                 return Err(FinishReason::QueueEmpty);
             };
             match self.robots_standing(&url, now) {
                 Standing::Ask(robots_url) => return Ok(robots_intent(robots_url)),
-                Standing::Allowed(ground) => return Ok(RequestIntent { kind: RequestKind::Page, url, ground }),
+                Standing::Allowed(ground) => {
+                    let url = self.home_before(&url).unwrap_or(url);
+                    return Ok(RequestIntent { kind: RequestKind::Page, url, ground });
+                }
                 Standing::Drop(reason) => self.drop_url(&url, reason),
             }
         }

@@ -143,9 +143,9 @@ impl Carrier {
         for (at, event) in events {
             trace::note(|| format!("{at}   {event:?}"));
             self.account.apply(at, &event);
-            if matches!(event, SiteEvent::CycleOpened { .. }) {
+            if let SiteEvent::CycleOpened { cycle, .. } = event {
                 self.num_cycles += 1;
-                self.checker.cycle_said(at);
+                self.checker.cycle_begins(cycle, at);
             }
             self.pending.push_back((at, event));
         }

@@ -134,6 +134,7 @@ impl Carrier {
         let guessed = |seed: &&Seed| seed.scheme == SeedScheme::Guessed;
         let survivors = Survivors {
             num_events: self.num_durable,
+            cycle: self.durable.cycle,
             open,
             robots: self
                 .state

@@ -162,8 +162,13 @@ impl Server {
         &mut self.rng
     }
 
-    fn place_of(&self, origin: &Origin) -> usize {
-        self.origins.iter().position(|truth| truth.origin == *origin).expect("only origins of the site are asked")
+    /// Where an origin stands in the list; http beside https comes in when it is asked for the first time.
+    fn place_of(&mut self, origin: &Origin) -> usize {
+        let place = self.origins.iter().position(|truth| truth.origin == *origin);
+        place.unwrap_or_else(|| {
+            self.origins.push(origin_truth(&origin.to_string(), 2));
+            self.origins.len() - 1
+        })
     }
 
     fn change_moods(&mut self, place: usize, now: Timestamp) {

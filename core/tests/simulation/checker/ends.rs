@@ -125,11 +125,13 @@ impl Checker {
             let (read_at, failing_since) = survived(origin).map_or((None, None), |(_, read, failing)| (*read, *failing));
             known.current = known.past.iter().rev().find(|reading| Some(reading.at) == read_at).cloned();
             known.failing_since = failing_since;
-            known.last_failed_at = known.last_failed_at.filter(|_| failing_since.is_some());
+            known.last_failed_at = known.newest_failure_at.filter(|_| failing_since.is_some());
         }
+        self.cycle_said = self.cycle_said.filter(|(cycle, _)| *cycle <= survivors.cycle);
         self.guesses = survivors.guesses.iter().cloned().collect();
         if survivors.open {
-            self.memory.hold_gap(at, self.promises.min_delay, self.file_delay().max(known_delay));
+            self.memory.hold_gap(at, self.promises.min_delay, self.file_delay());
+            self.memory.hold(at.plus(known_delay), "P2 delay");
         }
     }
 
@@ -147,7 +149,7 @@ impl Checker {
     fn unreadable(&mut self, origin: &Origin, at: Timestamp) {
         let known = self.robots.entry(origin.clone()).or_default();
         known.failing_since.get_or_insert(at);
-        known.last_failed_at = Some(at);
+        (known.last_failed_at, known.newest_failure_at) = (Some(at), Some(at));
         self.memory.climb(at);
     }
 

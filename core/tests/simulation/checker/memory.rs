@@ -16,6 +16,8 @@ const LADDER_TOP: u32 = 12;
 pub struct Survivors {
     /// Ledger events that did, counted over the whole run.
     pub num_events: u64,
+    /// The newest cycle that the ledger knows of.
+    pub cycle: u32,
     /// A ticket was found open.
     pub open: bool,
     /// Copies of robots.txt: whose, when read, since when unreadable.

@@ -60,6 +60,7 @@ struct RobotsKnown {
     current: Option<Reading>,
     failing_since: Option<Timestamp>,
     last_failed_at: Option<Timestamp>,
+    newest_failure_at: Option<Timestamp>,
     /// Every reading, so that one which a crash brings back is known again.
     past: Vec<Reading>,
 }
@@ -87,7 +88,8 @@ pub struct Checker {
     told_way: Option<Way>,
     guesses: HashSet<Origin>,
     excluded: Vec<String>,
-    cycle_said_at: Option<Timestamp>,
+    /// Its number and when it begins; counts from its first request on.
+    cycle_said: Option<(u32, Timestamp)>,
     cycle_at: Option<Timestamp>,
     cycle_origins: HashSet<Origin>,
     cycle_pages: Vec<PageUrl>,
@@ -107,7 +109,7 @@ impl Checker {
             told_way: None,
             guesses: HashSet::new(),
             excluded: Vec::new(),
-            cycle_said_at: None,
+            cycle_said: None,
             cycle_at: None,
             cycle_origins: HashSet::new(),
             cycle_pages: Vec::new(),
@@ -135,8 +137,8 @@ impl Checker {
     }
 
     /// The state machine says that a cycle begins.
-    pub fn cycle_said(&mut self, at: Timestamp) {
-        self.cycle_said_at = Some(at);
+    pub fn cycle_begins(&mut self, cycle: u32, at: Timestamp) {
+        self.cycle_said = Some((cycle, at));
     }
 
     /// A request leaves, by a ticket given a moment before; copies of robots.txt are judged as of then.
@@ -173,7 +175,7 @@ impl Checker {
 
     /// P1, and the origins of P3.
     fn count(&mut self, kind: RequestKind, url: &PageUrl) -> Watched {
-        if let Some(said_at) = self.cycle_said_at.take() {
+        if let Some((_, said_at)) = self.cycle_said.take() {
             if let Some(last) = self.cycle_at.filter(|last| said_at < last.plus(self.promises.recrawl_interval)) {
                 return Err(format!("P1: a cycle begins at {said_at}, the last one began at {last}"));
             }
