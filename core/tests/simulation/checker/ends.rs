@@ -127,7 +127,7 @@ impl Checker {
             known.failing_since = failing_since;
             known.last_failed_at = known.newest_failure_at.filter(|_| failing_since.is_some());
         }
-        self.cycle_said = self.cycle_said.filter(|(cycle, _)| *cycle <= survivors.cycle);
+        self.cycles_said.retain(|(cycle, _)| *cycle <= survivors.cycle);
         self.guesses = survivors.guesses.iter().cloned().collect();
         if survivors.open {
             self.memory.hold_gap(at, self.promises.min_delay, self.file_delay());

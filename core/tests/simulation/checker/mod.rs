@@ -88,8 +88,8 @@ pub struct Checker {
     told_way: Option<Way>,
     guesses: HashSet<Origin>,
     excluded: Vec<String>,
-    /// Its number and when it begins; counts from its first request on.
-    cycle_said: Option<(u32, Timestamp)>,
+    /// Numbers of cycles and when they begin, oldest first; the last one counts from its first request on.
+    cycles_said: Vec<(u32, Timestamp)>,
     cycle_at: Option<Timestamp>,
     cycle_origins: HashSet<Origin>,
     cycle_pages: Vec<PageUrl>,
@@ -109,7 +109,7 @@ impl Checker {
             told_way: None,
             guesses: HashSet::new(),
             excluded: Vec::new(),
-            cycle_said: None,
+            cycles_said: Vec::new(),
             cycle_at: None,
             cycle_origins: HashSet::new(),
             cycle_pages: Vec::new(),
@@ -138,7 +138,7 @@ impl Checker {
 
     /// The state machine says that a cycle begins.
     pub fn cycle_begins(&mut self, cycle: u32, at: Timestamp) {
-        self.cycle_said = Some((cycle, at));
+        self.cycles_said.push((cycle, at));
     }
 
     /// A request leaves, by a ticket given a moment before; copies of robots.txt are judged as of then.
@@ -175,7 +175,7 @@ impl Checker {
 
     /// P1, and the origins of P3.
     fn count(&mut self, kind: RequestKind, url: &PageUrl) -> Watched {
-        if let Some((_, said_at)) = self.cycle_said.take() {
+        if let Some((_, said_at)) = self.cycles_said.drain(..).last() {
             if let Some(last) = self.cycle_at.filter(|last| said_at < last.plus(self.promises.recrawl_interval)) {
                 return Err(format!("P1: a cycle begins at {said_at}, the last one began at {last}"));
             }
