@@ -282,9 +282,9 @@ impl HostState {
         let robots = self.robots_of_mut(origin);
         robots.unreachable_since.get_or_insert(arrival.at);
         robots.num_failures = robots.num_failures.saturating_add(1);
-        let has_run_out = robots.copy.as_ref().is_none_or(|copy| until >= copy.expires_at);
+        let had_run_out = robots.copy.as_ref().is_none_or(|copy| arrival.at >= copy.expires_at);
         robots.retry_at = match robots.rules_in_force(until) {
-            Some(_) if has_run_out => until.plus(RETRY_BEHIND_A_COPY),
+            Some(_) if had_run_out => until.plus(RETRY_BEHIND_A_COPY),
             Some(_) | None => until,
         };
     }
