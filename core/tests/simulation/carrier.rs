@@ -267,9 +267,7 @@ impl Carrier {
             if self.num_unsent_tickets > 5 {
                 return Err(format!("tickets are given again and again for {}, which may not be asked", ticket.intent.url));
             }
-            let arrival = self.arrival(Duration::ZERO);
-            self.state.on_abandoned(ticket.number, arrival);
-            self.stage = Stage::Idle;
+            self.abandon(ticket.number);
             return Ok(());
         }
         self.num_unsent_tickets = 0;
@@ -277,6 +275,14 @@ impl Carrier {
         self.checker.request(ticket.intent.kind, &ticket.intent.url, given_at, self.now)?;
         self.stage = Stage::InFlight(ticket);
         Ok(())
+    }
+
+    /// The open ticket's request is broken off, or never left.
+    pub fn abandon(&mut self, ticket: TicketNumber) {
+        self.stage = Stage::Idle;
+        self.checker.aborted(self.now);
+        let arrival = self.arrival(Duration::ZERO);
+        self.state.on_abandoned(ticket, arrival);
     }
 
     fn answered(&mut self, ticket: &Ticket) -> Watched {

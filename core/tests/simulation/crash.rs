@@ -135,6 +135,7 @@ impl Carrier {
         let survivors = Survivors {
             num_events: self.num_durable,
             cycle: self.durable.cycle,
+            account_expired: self.durable == SiteAccount::default(),
             open,
             robots: self
                 .state
@@ -172,10 +173,7 @@ impl Carrier {
         if let Stage::InFlight(ticket) = self.stage.clone()
             && open_is_out
         {
-            self.stage = Stage::Idle;
-            self.checker.aborted(self.now);
-            let arrival = self.arrival(Duration::ZERO);
-            self.state.on_abandoned(ticket.number, arrival);
+            self.abandon(ticket.number);
         }
     }
 }

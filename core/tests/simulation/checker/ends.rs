@@ -66,7 +66,7 @@ impl Checker {
         }
     }
 
-    /// The open request was broken off.
+    /// The request of the open ticket was broken off, or never left.
     pub fn aborted(&mut self, at: Timestamp) {
         self.open = None;
         self.hold_gap(at, Duration::ZERO);
@@ -119,7 +119,7 @@ impl Checker {
     pub fn restarted(&mut self, survivors: &Survivors, at: Timestamp) {
         self.open = None;
         self.told_way = None;
-        let known_delay = self.memory.crash(survivors.num_events);
+        let known_delay = self.memory.crash(survivors.num_events, survivors.account_expired);
         let survived = |origin: &Origin| survivors.robots.iter().find(|(of, ..)| of == origin);
         for (origin, known) in &mut self.robots {
             let (read_at, failing_since) = survived(origin).map_or((None, None), |(_, read, failing)| (*read, *failing));

@@ -18,6 +18,8 @@ pub struct Survivors {
     pub num_events: u64,
     /// The newest cycle that the ledger knows of.
     pub cycle: u32,
+    /// Nothing of the account had to be kept any longer, and nothing was.
+    pub account_expired: bool,
     /// A ticket was found open.
     pub open: bool,
     /// Copies of robots.txt: whose, when read, since when unreadable.
@@ -128,8 +130,11 @@ impl Memory {
     }
 
     /// A crash: all but the first `num` events are gone. Gives the delay that the crawler must still know of.
-    pub fn crash(&mut self, num: u64) -> Duration {
+    pub fn crash(&mut self, num: u64, account_expired: bool) -> Duration {
         self.durable(num);
+        if account_expired {
+            self.durable_file_delay = Duration::ZERO;
+        }
         self.holds.retain(|hold| hold.events.is_some_and(|(_, last)| last <= num));
         while let Some(step) = self.rung_steps.pop_back() {
             let half_written = step.events.is_some_and(|(first, _)| first <= num);
