@@ -10,6 +10,7 @@ use lohisoftbot_core::exclusion::Exclusions;
 use lohisoftbot_core::ledger::{FinishReason, RequestKind, SiteAccount, SiteEvent, TicketNumber};
 use lohisoftbot_core::origin::Scheme;
 use lohisoftbot_core::outcome::{self, Answer};
+use lohisoftbot_core::page_choice::EntryStanding;
 use lohisoftbot_core::politeness::{
     Arrival, FoundUrl, HostAction, HostState, PageEnd, RequestIntent, RobotsEnd, Seed, SeedScheme, SiteRules, StoredAs,
     Ticket,
@@ -143,9 +144,13 @@ impl Carrier {
         for (at, event) in events {
             trace::note(|| format!("{at}   {event:?}"));
             self.account.apply(at, &event);
-            if let SiteEvent::CycleOpened { cycle, .. } = event {
-                self.num_cycles += 1;
-                self.checker.cycle_begins(cycle, at);
+            match &event {
+                SiteEvent::CycleOpened { cycle, .. } => {
+                    self.num_cycles += 1;
+                    self.checker.cycle_begins(*cycle, at);
+                }
+                SiteEvent::CycleClosed { reason: FinishReason::QueueEmpty } => self.check_no_cycle_is_skipped()?,
+                _ => {}
             }
             self.pending.push_back((at, event));
         }
@@ -218,6 +223,25 @@ impl Carrier {
         let wanted = num_open.min(usize::from(self.rules.budget.page_requests()) - (asked.len() - num_main));
         if num_main < wanted {
             return Err(format!("finished ({reason:?}) with {num_main} of {wanted} pages of a calm site"));
+        }
+        let tried = self.checker.cycle_origins();
+        let left_out = self.server.origins.iter().filter(|truth| !tried.contains(&truth.origin));
+        // A copy from the last cycle may have said no without a request.
+        let left_out = left_out.filter(|truth| !self.checker.was_read(&truth.origin));
+        let mut left_out = left_out.filter(|truth| self.server.is_found(truth.origin.host()));
+        match left_out.next() {
+            Some(truth) if reason == FinishReason::QueueEmpty && permitted("/") && tried.len() < 20 => {
+                Err(format!("finished without a try at {}", truth.origin))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// A page is stored by a request, so a cycle without page requests that ends for want of URLs has no stored page in its queue.
+    fn check_no_cycle_is_skipped(&self) -> Watched {
+        let has_stored = || self.state.queue().entries().iter().any(|entry| entry.standing == EntryStanding::Stored);
+        if self.account.num_page_requests == 0 && has_stored() {
+            return Err("a cycle ends without a request, its queue is as the last cycle left it".to_owned());
         }
         Ok(())
     }

@@ -135,6 +135,11 @@ impl Server {
         }
     }
 
+    /// Whether look-ups of `host` found it when they were last made.
+    pub fn is_found(&self, host: &str) -> bool {
+        self.hosts.iter().any(|known| known.name == host && matches!(known.mood, NameMood::Found))
+    }
+
     /// The answer to a robots request that ends at `at`.
     pub fn answer_robots(&mut self, url: &PageUrl, at: Timestamp) -> RobotsReply {
         let place = self.place_of(&url.origin());

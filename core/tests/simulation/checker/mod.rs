@@ -8,6 +8,7 @@
 
 mod ends;
 mod memory;
+#[cfg(test)]
 mod planted;
 
 use std::collections::{HashMap, HashSet};
@@ -121,6 +122,16 @@ impl Checker {
     /// Pages asked for in the cycle that is under way.
     pub fn cycle_pages(&self) -> &[PageUrl] {
         &self.cycle_pages
+    }
+
+    /// Origins asked for anything in the cycle that is under way.
+    pub fn cycle_origins(&self) -> &HashSet<Origin> {
+        &self.cycle_origins
+    }
+
+    /// Whether the origin's robots.txt was ever read.
+    pub fn was_read(&self, origin: &Origin) -> bool {
+        self.robots.get(origin).is_some_and(|known| known.current.is_some())
     }
 
     /// The file last read of an origin, if there was one.
