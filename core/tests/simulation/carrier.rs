@@ -202,7 +202,9 @@ impl Carrier {
             }
             HostAction::Finish(FinishReason::Excluded) => wakeup.is_none_or(|at| at > self.now),
             // At once, where the cycle took longer than the interval.
-            HostAction::Finish(_) => wakeup.is_some_and(|at| at > self.now || self.state.account().next_cycle_at <= self.now),
+            HostAction::Finish(_) => {
+                wakeup.is_some_and(|at| at > self.now || self.state.account().next_cycle_at <= self.now)
+            }
             HostAction::AwaitOutcome => wakeup.is_none(),
         };
         if fits { Ok(()) } else { Err(format!("{action:?}, but to be woken at {wakeup:?}, now {}", self.now)) }
@@ -289,7 +291,10 @@ impl Carrier {
         if !self.state.on_ticket_durable(ticket.number) {
             self.num_unsent_tickets += 1;
             if self.num_unsent_tickets > 5 {
-                return Err(format!("tickets are given again and again for {}, which may not be asked", ticket.intent.url));
+                return Err(format!(
+                    "tickets are given again and again for {}, which may not be asked",
+                    ticket.intent.url
+                ));
             }
             self.abandon(ticket.number);
             return Ok(());
@@ -388,6 +393,10 @@ impl Carrier {
                 self.state.on_robots(stale, RobotsEnd::Failed(failure), arrival);
             }
         }
-        if *self.state.account() == before { Ok(()) } else { Err(format!("the end of ticket {stale} counted, open was {open:?}")) }
+        if *self.state.account() == before {
+            Ok(())
+        } else {
+            Err(format!("the end of ticket {stale} counted, open was {open:?}"))
+        }
     }
 }

@@ -236,9 +236,9 @@ impl Checker {
     }
 
     fn covers(&self, host: &str) -> bool {
-        self.excluded.iter().any(|domain| {
-            host.strip_suffix(domain.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-        })
+        self.excluded
+            .iter()
+            .any(|domain| host.strip_suffix(domain.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
     }
 
     /// The longest delay that the site's files ask for, as far as they were read.
