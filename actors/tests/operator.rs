@@ -162,21 +162,55 @@ fn site_paused_while_it_retires_or_rests_stays_paused() {
     });
 }
 
+/// Moments apart from each other without any time between: messages of other actors are handled there.
+async fn yield_times(num_times: u32) {
+    for _ in 0..num_times {
+        tokio::task::yield_now().await;
+    }
+}
+
 #[test]
 fn site_paused_while_it_is_being_loaded_does_not_start() {
     run_paused(async {
-        let node = TestNode::start_new().await;
-        let seeded = node.seed(&["http://a.test/"]);
-        let paused = async {
-            sleep(Duration::from_millis(200)).await;
-            pause(&node, "a.test").await
-        };
-        let (_, was_known) = futures_util::future::join(seeded, paused).await;
-        assert!(was_known);
-        sleep(HOUR).await;
-        assert!(node.web.log().len() <= 1, "{:?}", node.web.log());
-        assert_eq!(standing(&node, "a.test").await, SiteStanding::Paused);
-        node.stop().await;
+        for num_yields in 0..80 {
+            let node = TestNode::start_new().await;
+            let seeded = node.seed(&["http://a.test/"]);
+            let paused = async {
+                // The seeds are durable after 200 ms, and the site is loaded then.
+                sleep(Duration::from_millis(200)).await;
+                yield_times(num_yields).await;
+                pause(&node, "a.test").await
+            };
+            let (_, was_known) = futures_util::future::join(seeded, paused).await;
+            assert!(was_known);
+            sleep(HOUR).await;
+            assert!(node.web.log().len() <= 1, "after {num_yields} turns: {:?}", node.web.log());
+            assert_eq!(standing(&node, "a.test").await, SiteStanding::Paused, "after {num_yields} turns");
+            assert_eq!(node.stats.num_sites_live.get(), 0);
+            node.stop().await;
+        }
+    });
+}
+
+#[test]
+fn no_seed_is_lost_that_comes_while_its_site_is_being_loaded() {
+    run_paused(async {
+        for num_yields in 0..80 {
+            let node = TestNode::start_new().await;
+            node.web.site("a.test", 1);
+            let first = node.seed(&["http://a.test/"]);
+            let second = async {
+                sleep(Duration::from_millis(200)).await;
+                yield_times(num_yields).await;
+                node.seed(&["http://a.test/more"]).await
+            };
+            futures_util::future::join(first, second).await;
+            node.when_idle(MINUTE).await;
+            let mut asked = node.web.pages_asked("a.test");
+            asked.sort();
+            assert_eq!(asked, ["/", "/more"], "after {num_yields} turns");
+            node.stop().await;
+        }
     });
 }
 
