@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use lohisoftbot_actors::frontier::{PauseSite, ResumeSite};
+use actix::prelude::*;
+use lohisoftbot_actors::frontier::{AddSeeds, FrontierActor, PauseSite, ResumeSite};
 use lohisoftbot_actors::ports::GateState;
 use lohisoftbot_actors::storage::{EntryFilter, EntryKind, LedgerRead, RecordStore};
 use lohisoftbot_actors::testkit::disk::TestDisk;
 use lohisoftbot_actors::testkit::manners::{assert_polite, num_page_requests};
 use lohisoftbot_actors::testkit::node::{DELAY, TestNode, TestSettings, run_paused};
-use lohisoftbot_actors::testkit::storage_contract::site;
+use lohisoftbot_actors::testkit::storage_contract::{seed, site};
 use lohisoftbot_actors::testkit::web::{LoggedEnd, ScriptedAnswer};
 use lohisoftbot_core::ledger::{EndKind, FinishReason, LedgerEvent, SiteEvent};
 use lohisoftbot_core::response::ResponseHead;
@@ -162,30 +163,41 @@ fn site_paused_while_it_retires_or_rests_stays_paused() {
     });
 }
 
-/// Moments apart from each other without any time between: messages of other actors are handled there.
-async fn yield_times(num_times: u32) {
-    for _ in 0..num_times {
-        tokio::task::yield_now().await;
-    }
+async fn send_to<M>(frontier: Addr<FrontierActor>, order: M) -> M::Result
+where
+    M: Message<Result: Send> + Send + 'static,
+    FrontierActor: Handler<M>,
+{
+    frontier.send(order).await.expect("the frontier runs")
 }
+
+/// Runs `order` on the arbiter of the actors after `delay` and so many turns of it: no time passes between turns, but messages do.
+async fn after_turns<T: 'static>(delay: Duration, num_turns: u32, order: impl Future<Output = T> + 'static) -> T {
+    let turned = actix_rt::spawn(async move {
+        sleep(delay).await;
+        for _ in 0..num_turns {
+            tokio::task::yield_now().await;
+        }
+        order.await
+    });
+    turned.await.expect("no order panics")
+}
+
+/// The seeds of a new node are durable after this, and their sites are loaded then.
+const UNTIL_LOADING: Duration = Duration::from_millis(200);
 
 #[test]
 fn site_paused_while_it_is_being_loaded_does_not_start() {
     run_paused(async {
-        for num_yields in 0..80 {
+        for num_turns in 0..60 {
             let node = TestNode::start_new().await;
-            let seeded = node.seed(&["http://a.test/"]);
-            let paused = async {
-                // The seeds are durable after 200 ms, and the site is loaded then.
-                sleep(Duration::from_millis(200)).await;
-                yield_times(num_yields).await;
-                pause(&node, "a.test").await
-            };
-            let (_, was_known) = futures_util::future::join(seeded, paused).await;
+            let paused =
+                after_turns(UNTIL_LOADING, num_turns, send_to(node.frontier.clone(), PauseSite(site("a.test"))));
+            let (_, was_known) = futures_util::future::join(node.seed(&["http://a.test/"]), paused).await;
             assert!(was_known);
             sleep(HOUR).await;
-            assert!(node.web.log().len() <= 1, "after {num_yields} turns: {:?}", node.web.log());
-            assert_eq!(standing(&node, "a.test").await, SiteStanding::Paused, "after {num_yields} turns");
+            assert!(node.web.log().len() <= 1, "after {num_turns} turns: {:?}", node.web.log());
+            assert_eq!(standing(&node, "a.test").await, SiteStanding::Paused, "after {num_turns} turns");
             assert_eq!(node.stats.num_sites_live.get(), 0);
             node.stop().await;
         }
@@ -195,20 +207,35 @@ fn site_paused_while_it_is_being_loaded_does_not_start() {
 #[test]
 fn no_seed_is_lost_that_comes_while_its_site_is_being_loaded() {
     run_paused(async {
-        for num_yields in 0..80 {
+        for num_turns in 0..60 {
             let node = TestNode::start_new().await;
             node.web.site("a.test", 1);
-            let first = node.seed(&["http://a.test/"]);
-            let second = async {
-                sleep(Duration::from_millis(200)).await;
-                yield_times(num_yields).await;
-                node.seed(&["http://a.test/more"]).await
-            };
-            futures_util::future::join(first, second).await;
+            let more = AddSeeds(vec![seed("http://a.test/more")]);
+            let second = after_turns(UNTIL_LOADING, num_turns, send_to(node.frontier.clone(), more));
+            futures_util::future::join(node.seed(&["http://a.test/"]), second).await;
             node.when_idle(MINUTE).await;
             let mut asked = node.web.pages_asked("a.test");
             asked.sort();
-            assert_eq!(asked, ["/", "/more"], "after {num_yields} turns");
+            assert_eq!(asked, ["/", "/more"], "after {num_turns} turns");
+            node.stop().await;
+        }
+    });
+}
+
+#[test]
+fn site_paused_while_its_gate_opens_retires() {
+    run_paused(async {
+        for num_turns in 0..20 {
+            let node = TestNode::start_new().await;
+            node.gate.set(GateState::Shut);
+            node.seed(&["http://a.test/"]).await;
+            sleep(MINUTE).await;
+            let gate = node.gate.clone();
+            let opened = after_turns(Duration::ZERO, num_turns, async move { gate.set(GateState::Open) });
+            let pause = send_to(node.frontier.clone(), PauseSite(site("a.test")));
+            futures_util::future::join(opened, after_turns(Duration::ZERO, 5, pause)).await;
+            node.when_idle(HOUR).await;
+            assert_eq!(standing(&node, "a.test").await, SiteStanding::Paused, "after {num_turns} turns");
             node.stop().await;
         }
     });

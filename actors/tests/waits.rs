@@ -67,7 +67,6 @@ fn crawl_delay_of_minutes_parks_the_site_between_requests_and_is_kept() {
     });
 }
 
-/// What was read of the store before a site retired used to say when to wake, and the site came back up to a minute late.
 #[test]
 fn sites_that_retire_together_each_come_back_when_due() {
     run_paused(async {
