@@ -171,30 +171,29 @@ where
     frontier.send(order).await.expect("the frontier runs")
 }
 
-/// Runs `order` on the arbiter of the actors after `delay` and so many turns of it: no time passes between turns, but messages do.
-async fn after_turns<T: 'static>(delay: Duration, num_turns: u32, order: impl Future<Output = T> + 'static) -> T {
+/// Runs `order` so many turns of the arbiter after `first` has ended: no time passes between turns, but messages do. It runs beside the
+/// actors, since the test itself has its turn only when they have nothing left to do.
+async fn turns_after(first: impl Future + 'static, num_turns: u32, order: impl Future<Output = ()> + 'static) {
     let turned = actix_rt::spawn(async move {
-        sleep(delay).await;
+        first.await;
         for _ in 0..num_turns {
             tokio::task::yield_now().await;
         }
-        order.await
+        order.await;
     });
-    turned.await.expect("no order panics")
+    turned.await.expect("no order panics");
 }
-
-/// The seeds of a new node are durable after this, and their sites are loaded then.
-const UNTIL_LOADING: Duration = Duration::from_millis(200);
 
 #[test]
 fn site_paused_while_it_is_being_loaded_does_not_start() {
     run_paused(async {
         for num_turns in 0..60 {
             let node = TestNode::start_new().await;
-            let paused =
-                after_turns(UNTIL_LOADING, num_turns, send_to(node.frontier.clone(), PauseSite(site("a.test"))));
-            let (_, was_known) = futures_util::future::join(node.seed(&["http://a.test/"]), paused).await;
-            assert!(was_known);
+            node.web.site("a.test", 3);
+            let seeded = send_to(node.frontier.clone(), AddSeeds(vec![seed("http://a.test/")]));
+            let frontier = node.frontier.clone();
+            turns_after(seeded, num_turns, async move { assert!(send_to(frontier, PauseSite(site("a.test"))).await) })
+                .await;
             sleep(HOUR).await;
             assert!(node.web.log().len() <= 1, "after {num_turns} turns: {:?}", node.web.log());
             assert_eq!(standing(&node, "a.test").await, SiteStanding::Paused, "after {num_turns} turns");
@@ -210,9 +209,9 @@ fn no_seed_is_lost_that_comes_while_its_site_is_being_loaded() {
         for num_turns in 0..60 {
             let node = TestNode::start_new().await;
             node.web.site("a.test", 1);
-            let more = AddSeeds(vec![seed("http://a.test/more")]);
-            let second = after_turns(UNTIL_LOADING, num_turns, send_to(node.frontier.clone(), more));
-            futures_util::future::join(node.seed(&["http://a.test/"]), second).await;
+            let seeded = send_to(node.frontier.clone(), AddSeeds(vec![seed("http://a.test/")]));
+            let more = send_to(node.frontier.clone(), AddSeeds(vec![seed("http://a.test/more")]));
+            turns_after(seeded, num_turns, async move { assert_eq!(more.await.num_known_sites, 1) }).await;
             node.when_idle(MINUTE).await;
             let mut asked = node.web.pages_asked("a.test");
             asked.sort();
@@ -230,10 +229,9 @@ fn site_paused_while_its_gate_opens_retires() {
             node.gate.set(GateState::Shut);
             node.seed(&["http://a.test/"]).await;
             sleep(MINUTE).await;
-            let gate = node.gate.clone();
-            let opened = after_turns(Duration::ZERO, num_turns, async move { gate.set(GateState::Open) });
-            let pause = send_to(node.frontier.clone(), PauseSite(site("a.test")));
-            futures_util::future::join(opened, after_turns(Duration::ZERO, 5, pause)).await;
+            let (frontier, gate) = (node.frontier.clone(), node.gate.clone());
+            let pause = async move { frontier.do_send(PauseSite(site("a.test"))) };
+            turns_after(pause, num_turns, async move { gate.set(GateState::Open) }).await;
             node.when_idle(HOUR).await;
             assert_eq!(standing(&node, "a.test").await, SiteStanding::Paused, "after {num_turns} turns");
             node.stop().await;
