@@ -8,3 +8,4 @@
 mod commands;
 mod harness;
 mod refusals;
+mod whole_web;

@@ -3,6 +3,8 @@
 
 mod process;
 mod rig;
+mod traces;
 
-pub use process::{Ran, RunningNode, ctl_binary, node_binary, run_binary};
+pub use process::{Ran, RunningNode, node_binary, run_binary};
 pub use rig::{Rig, quick_config, write_config};
+pub use traces::{files_with_trace, holds_trace};
