@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod commands;
+mod crash;
 mod harness;
 mod refusals;
 mod whole_web;
