@@ -42,8 +42,20 @@ struct Killings {
 fn killed_node_goes_on_and_forgets_no_budget_no_wait_and_no_record() {
     let mut rng = fastrand::Rng::with_seed(73);
     let mut some = |around: usize| Moment::AfterRequests(rng.usize(around / 2..around * 3 / 2));
-    let moments = [some(8), Moment::InsideRequest, Moment::InsideWait, some(30), some(60), some(3), some(40)];
-    let mut killings = Killings { rig: practice_rig(), killed_at: Vec::new(), acknowledged: BTreeSet::new() };
+    let moments = [Moment::InsideWait, some(8), Moment::InsideRequest, some(20), some(3), some(30), some(10)];
+    let robots = [RobotsKind::LimitedThenFine, RobotsKind::UnavailableThenFine, RobotsKind::FiveHops];
+    let pages = [
+        PageFault::LimitedSeconds,
+        PageFault::LimitedDate,
+        PageFault::LimitedPlain,
+        PageFault::ContentTooLarge,
+        PageFault::UnavailableOnce,
+        PageFault::ServerError,
+        PageFault::Stall,
+        PageFault::Drip,
+    ];
+    let mut killings =
+        Killings { rig: practice_rig(24, &robots, &pages), killed_at: Vec::new(), acknowledged: BTreeSet::new() };
     for (number, moment) in moments.iter().enumerate() {
         // Only the first node is given the seeds: the others must know by themselves.
         let node = if number == 0 { killings.rig.node_with_seeds(&[]) } else { killings.rig.node(&[]) };
@@ -68,24 +80,31 @@ fn killed_node_goes_on_and_forgets_no_budget_no_wait_and_no_record() {
     assert!(num_spent >= 8, "{num_spent} sites only have spent their budget: {report}");
 }
 
-fn practice_rig() -> Rig {
-    let faults = [
-        PageFault::LimitedSeconds,
-        PageFault::LimitedDate,
-        PageFault::LimitedPlain,
-        PageFault::ContentTooLarge,
-        PageFault::UnavailableOnce,
-        PageFault::ServerError,
-        PageFault::Stall,
-        PageFault::Drip,
-    ];
-    let robots = [RobotsKind::LimitedThenFine, RobotsKind::UnavailableThenFine, RobotsKind::FiveHops];
-    let faults = faults.into_iter().fold(Faults::none(), Faults::with_page);
+#[test]
+fn retry_after_of_a_page_outlives_the_node_that_was_told() {
+    let rig = practice_rig(3, &[], &[PageFault::LimitedDate]);
+    let mut killings = Killings { rig, killed_at: Vec::new(), acknowledged: BTreeSet::new() };
+    let node = killings.rig.node_with_seeds(&[]);
+    killings.kill_at(node, &Moment::InsideWait);
+    let rig = killings.rig;
+    rig.node(&["--until-idle", "--max-wait", "5s"]).expect_end(0);
+
+    let entries = rig.web().log().entries();
+    let told = entries.iter().find(|entry| tells_wait(entry)).unwrap();
+    let until_us = told.end.and_then(|end| end.wait_until_us).unwrap();
+    let others = |entry: &&LogEntry| entry.host != told.host && entry.start_unix_ms > killings.killed_at[0];
+    assert!(entries.iter().filter(others).any(|entry| entry.start_us < until_us), "the second node came too late");
+    let report = rig.expect_no_violation();
+    assert_eq!((report.num_waits, report.num_waits_honoured), (1, 1), "{report}");
+}
+
+fn practice_rig(num_sites: usize, robots: &[RobotsKind], pages: &[PageFault]) -> Rig {
+    let faults = pages.iter().copied().fold(Faults::none(), Faults::with_page);
     let plan = PracticePlan {
         pages_per_site: (20, 40),
-        base_address: [127, 73, 0, 0].into(),
-        faults: robots.into_iter().fold(faults, Faults::with_robots),
-        ..PracticePlan::small(73, 16)
+        base_address: [127, 73, u8::try_from(num_sites).unwrap(), 0].into(),
+        faults: robots.iter().copied().fold(faults, Faults::with_robots),
+        ..PracticePlan::small(73, num_sites)
     };
     Rig::start(plan, |config| {
         // Longer than a node lives here: a request that the web never answers stays open.
