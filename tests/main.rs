@@ -7,6 +7,7 @@
 
 mod commands;
 mod crash;
+mod exclusion;
 mod harness;
 mod refusals;
 mod whole_web;
