@@ -116,7 +116,7 @@ fn practice_rig(num_sites: usize, robots: &[RobotsKind], pages: &[PageFault]) ->
 impl Killings {
     fn kill_at(&mut self, mut node: RunningNode, moment: &Moment) {
         let rig = &self.rig;
-        rig.wait_for_socket(&mut node);
+        rig.wait_for_start(&mut node);
         let num_before = rig.web().log().num_requests();
         match moment {
             Moment::AfterRequests(num) => {

@@ -84,7 +84,7 @@ fn page_that_is_being_read_when_its_domain_goes_out_leaves_nothing() {
     let plan = PracticePlan { base_address: [127, 76, 0, 0].into(), ..PracticePlan::small(76, 12) };
     let rig = Rig::start(plan, |_| {});
     let mut node = rig.node_with_seeds(&[]);
-    rig.wait_for_socket(&mut node);
+    rig.wait_for_start(&mut node);
     let mut out: Vec<OutDomain> = Vec::new();
     while out.len() < NUM_EXCLUDED {
         let num_before = rig.web().log().num_requests();
@@ -221,7 +221,7 @@ impl OutDomain {
 
 /// Includes the domain again and sees it crawled within what is left of its budget.
 fn take_back_in(rig: &Rig, node: &mut RunningNode, out: &OutDomain) {
-    rig.wait_for_socket(node);
+    rig.wait_for_start(node);
     assert_eq!(rig.ask(&["include", &out.name])["included"], true);
     let home = rig.web().seeds().into_iter().find(|seed| seed.contains(&out.name)).unwrap();
     let num_before = rig.web().log().num_requests();

@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod commands;
+mod control;
 mod crash;
 mod exclusion;
 mod harness;

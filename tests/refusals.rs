@@ -103,7 +103,7 @@ fn missing_certificate_file_is_named_before_anything_is_made() {
 fn taken_socket_and_held_store_are_refused_and_left_alone() {
     let rig = Rig::start(PracticePlan { base_address: [127, 71, 0, 0].into(), ..PracticePlan::small(71, 1) }, |_| {});
     let mut node = rig.node_with_seeds(&[]);
-    rig.wait_for_socket(&mut node);
+    rig.wait_for_start(&mut node);
     // Nothing is due any more, so the node writes nothing that the other one could be blamed for.
     node.wait_until("its one site is finished", || {
         rig.ask(&["sites", "--state", "finished"])["sites"].as_array().unwrap().len() == 1

@@ -94,11 +94,13 @@ impl Rig {
         ControlClient::connect(&self.config.socket_path()).unwrap().call(command).unwrap().unwrap()
     }
 
-    /// Waits until the node answers.
+    /// Waits until the node has started: its socket is there before, but answers no sooner.
     #[track_caller]
-    pub fn wait_for_socket(&self, node: &mut RunningNode) {
+    pub fn wait_for_start(&self, node: &mut RunningNode) {
         let socket = self.config.socket_path();
-        node.wait_until("the control socket answers", || ControlClient::connect(&socket).is_ok());
+        node.wait_until("the node answers", || {
+            ControlClient::connect(&socket).is_ok_and(|mut client| client.call(&Command::Status).is_ok())
+        });
     }
 
     /// Looks into the stopped node's store.

@@ -72,7 +72,7 @@ fn make() -> Crawl {
     rig.dump(&["verify"]).expect_code(0);
 
     let mut node = rig.node(&[]);
-    rig.wait_for_socket(&mut node);
+    rig.wait_for_start(&mut node);
     answers += &all_answers(&rig);
     node.signal(Signal::TERM);
     node.expect_end(0);
