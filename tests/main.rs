@@ -10,5 +10,6 @@ mod control;
 mod crash;
 mod exclusion;
 mod harness;
+mod identity;
 mod refusals;
 mod whole_web;

@@ -90,7 +90,7 @@ pub fn run_binary<S: AsRef<OsStr>>(mut command: Command, args: impl IntoIterator
     command.args(args).output().unwrap().into()
 }
 
-/// A node in the background; its standard error grows in a file.
+/// A node in the background; its standard error grows in a file, its standard output in one beside it.
 #[derive(Debug)]
 pub struct RunningNode {
     child: Child,
@@ -100,12 +100,12 @@ pub struct RunningNode {
 impl RunningNode {
     /// Starts `lohisoftbot` with these arguments. What it says is appended to `stderr`; its temporary files lie in `temp_dir`.
     pub fn start<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>, stderr: &Path, temp_dir: &Path) -> Self {
-        let said = OpenOptions::new().create(true).append(true).open(stderr).unwrap();
+        let append_to = |path: &Path| OpenOptions::new().create(true).append(true).open(path).unwrap();
         let child = node_binary()
             .args(args)
             .env("TMPDIR", temp_dir)
-            .stdout(said.try_clone().unwrap())
-            .stderr(said)
+            .stdout(append_to(&stderr.with_extension("out")))
+            .stderr(append_to(stderr))
             .spawn()
             .unwrap();
         Self { child, stderr: stderr.to_owned() }
@@ -114,6 +114,11 @@ impl RunningNode {
     /// All that it and its forerunners said.
     pub fn said(&self) -> String {
         String::from_utf8(std::fs::read(&self.stderr).unwrap()).unwrap()
+    }
+
+    /// All that it and its forerunners wrote for whoever asked.
+    pub fn shown(&self) -> String {
+        String::from_utf8(std::fs::read(self.stderr.with_extension("out")).unwrap()).unwrap()
     }
 
     /// Waits until `is_so`, and fails early when the process ends before.
