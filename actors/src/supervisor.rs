@@ -57,6 +57,11 @@ pub struct ExtractorDied {
     pub place: usize,
 }
 
+/// The node ends: give the extractors up, and replace none that dies.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct EndSupervision;
+
 #[derive(Message)]
 #[rtype(result = "()")]
 struct ReplaceExtractor(usize);
@@ -132,6 +137,17 @@ impl Handler<ReplaceExtractor> for NodeSupervisor {
             pool.replace(place, extractor);
         }
         self.stats.num_actor_restarts.add_one();
+    }
+}
+
+impl Handler<EndSupervision> for NodeSupervisor {
+    type Result = ();
+
+    fn handle(&mut self, _: EndSupervision, _: &mut Self::Context) {
+        // With the pool emptied, the extractors end after the pages that wait for them.
+        if let Some(pool) = self.extractors.take().and_then(|factory| factory.pool) {
+            pool.close();
+        }
     }
 }
 
