@@ -1,6 +1,6 @@
 //! A running node: opens ledger and store, starts the actors on their arbiters, and ends them in order.
 //!
-//! Start: the control socket first (a second node must touch nothing), then the ledger, then the store, then what the ledger knows
+//! Start: what the configuration alone can refuse, then the control socket (a second node must touch nothing), then the ledger, then the store, then what the ledger knows
 //! better is folded into the store; only then does anything crawl. End: host actors give their sites up, the last changes are durable, the
 //! store's checkpoint names the ledger's end.
 
@@ -34,6 +34,7 @@ use tokio::sync::oneshot;
 use crate::check::holds_address;
 use crate::io::data_dir::DataDir;
 use crate::io::ledger_files::{LedgerFiles, LedgerReader};
+use crate::io::network::Network;
 use crate::io::sled_store::{SledStore, StoreOptions};
 use guard::GuardedNetwork;
 
@@ -68,6 +69,23 @@ pub enum StartError {
     Actors,
 }
 
+/// What the configuration and the machine allow, found out without making or changing anything.
+pub struct NodeSetup {
+    standing: IdentityStanding,
+    network: Network,
+}
+
+impl NodeSetup {
+    /// Refuses a node that may crawl nothing, and a network that cannot be set up.
+    pub fn new(config: &Config) -> Result<Self, StartError> {
+        let standing = IdentityStanding::of(config, holds_address);
+        if config.network.allow_ranges.is_empty() {
+            standing.may_crawl_public()?;
+        }
+        Ok(Self { standing, network: assemble::network(config)? })
+    }
+}
+
 /// A running node.
 pub struct Node {
     pub(crate) frontier: Addr<FrontierActor>,
@@ -84,15 +102,7 @@ pub struct Node {
 
 impl Node {
     /// Opens the data directory of `config` and starts to crawl what is due there.
-    pub async fn start(config: &Config) -> Result<Self, StartError> {
-        let standing = IdentityStanding::of(config, holds_address);
-        if let Err(refusal) = standing.may_crawl_public() {
-            if config.network.allow_ranges.is_empty() {
-                return Err(refusal.into());
-            }
-            tracing::info!("only the opened ranges are crawled: {refusal}");
-        }
-        let network = assemble::network(config)?;
+    pub async fn start(config: &Config, NodeSetup { standing, network }: NodeSetup) -> Result<Self, StartError> {
         let clock = Arc::new(AnchoredClock::from_system());
         let dir = DataDir::new(&config.store.data_dir);
         let (ledger_files, book, report) = LedgerFiles::open(&dir.ledger(), clock.now())?;
@@ -105,6 +115,9 @@ impl Node {
             tracing::warn!(?opened, "the store was left untidy by a crash; its log is whole");
         }
         bring_up(&mut store, &ledger_reader, book.last_seq)?;
+        if let Err(refusal) = standing.may_crawl_public() {
+            tracing::info!("only the opened ranges are crawled: {refusal}");
+        }
 
         let stats = Arc::new(NodeStats::default());
         let (fatal_sender, fatal) = oneshot::channel();
