@@ -57,6 +57,11 @@ pub struct ExtractorDied {
     pub place: usize,
 }
 
+/// The node ends: what stops from now on is not replaced.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct NodeEnds;
+
 #[derive(Message)]
 #[rtype(result = "()")]
 struct ReplaceExtractor(usize);
@@ -119,6 +124,14 @@ impl Handler<ExtractorDied> for NodeSupervisor {
         factory.num_deaths += 1;
         tracing::warn!(place, delay_ms = delay.as_millis() as u64, "an extractor died and is replaced");
         ctx.notify_later(ReplaceExtractor(place), delay);
+    }
+}
+
+impl Handler<NodeEnds> for NodeSupervisor {
+    type Result = ();
+
+    fn handle(&mut self, NodeEnds: NodeEnds, _: &mut Self::Context) {
+        self.extractors = None;
     }
 }
 

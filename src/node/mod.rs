@@ -25,7 +25,7 @@ use lohisoftbot_actors::permits::Permits;
 use lohisoftbot_actors::ports::{Clock, LocalGate, NetworkFactory, OpenAddressGate, WholePlacement};
 use lohisoftbot_actors::stats::NodeStats;
 use lohisoftbot_actors::storage::{EntryFilter, RecordStore, StoreChange, catch_up};
-use lohisoftbot_actors::supervisor::{ExtractorFactory, NodeSupervisor, StartExtractors};
+use lohisoftbot_actors::supervisor::{ExtractorFactory, NodeEnds, NodeSupervisor, StartExtractors};
 use lohisoftbot_core::config::Config;
 use lohisoftbot_core::identity::{IdentityRefusal, IdentityStanding};
 use lohisoftbot_core::site_row::{SiteRow, SiteStanding};
@@ -78,6 +78,7 @@ pub struct Node {
     pub(crate) gate: Arc<LocalGate>,
     pub(crate) stats: Arc<NodeStats>,
     pub(crate) clock: Arc<AnchoredClock>,
+    supervisor: Addr<NodeSupervisor>,
     arbiters: Vec<Arbiter>,
     fatal: Option<oneshot::Receiver<String>>,
 }
@@ -167,7 +168,18 @@ impl Node {
             stats: stats.clone(),
         };
         let frontier = FrontierActor::new(assemble::frontier_settings(config), addresses, exclusions).start();
-        Ok(Self { frontier, index, ledger, ledger_reader, gate, stats, clock, arbiters, fatal: Some(fatal) })
+        Ok(Self {
+            frontier,
+            index,
+            ledger,
+            ledger_reader,
+            gate,
+            stats,
+            clock,
+            supervisor,
+            arbiters,
+            fatal: Some(fatal),
+        })
     }
 
     /// The counters.
@@ -192,6 +204,7 @@ impl Node {
         if let Ok(last_seq) = self.ledger.send(LastSeq).await {
             let _ = self.index.send(CheckpointAt(last_seq)).await;
         }
+        let _ = self.supervisor.send(NodeEnds).await;
         for arbiter in self.arbiters {
             arbiter.stop();
             if arbiter.join().is_err() {
