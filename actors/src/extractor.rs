@@ -39,8 +39,6 @@ pub struct ExtractorActor {
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct ExtractPage {
-    /// The ticket it was fetched under.
-    pub ticket: TicketNumber,
     /// Where it was fetched.
     pub url: PageUrl,
     /// The head of the answer.
@@ -56,7 +54,36 @@ pub struct ExtractPage {
     /// Ends when the record is stored, or with this message.
     pub permit: PagePermit,
     /// Who wants to know.
-    pub reply_to: Addr<HostActor>,
+    pub reply: PageReply,
+}
+
+/// Tells a host actor what became of its page: that it could not be read, where the page is lost with the extractor.
+pub struct PageReply {
+    ticket: TicketNumber,
+    reply_to: Option<Addr<HostActor>>,
+}
+
+impl PageReply {
+    /// About the page fetched under `ticket`.
+    pub fn new(ticket: TicketNumber, reply_to: Addr<HostActor>) -> Self {
+        Self { ticket, reply_to: Some(reply_to) }
+    }
+
+    fn send(mut self, stored: StoredAs, links: Vec<FollowableLink>) {
+        self.tell(stored, links);
+    }
+
+    fn tell(&mut self, stored: StoredAs, links: Vec<FollowableLink>) {
+        if let Some(host) = self.reply_to.take() {
+            host.do_send(PageExtracted { ticket: self.ticket, stored, links });
+        }
+    }
+}
+
+impl Drop for PageReply {
+    fn drop(&mut self) {
+        self.tell(StoredAs::ExtractionFailed, Vec::new());
+    }
 }
 
 /// A link that may be followed.
@@ -120,7 +147,7 @@ impl Handler<ExtractPage> for ExtractorActor {
 
     fn handle(&mut self, page: ExtractPage, _: &mut Self::Context) {
         let read = catch_unwind(AssertUnwindSafe(|| self.read(&page)));
-        let ExtractPage { ticket, url, permit, reply_to, body, .. } = page;
+        let ExtractPage { url, permit, reply, body, .. } = page;
         drop(body);
         let (stored, links) = match read {
             Err(_) => {
@@ -138,7 +165,22 @@ impl Handler<ExtractPage> for ExtractorActor {
                 (StoredAs::Record, may_be_followed)
             }
         };
-        reply_to.do_send(PageExtracted { ticket, stored, links });
+        reply.send(stored, links);
+    }
+}
+
+/// Makes an extractor die, as a fault of its own would.
+#[cfg(feature = "fail-points")]
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct DieNow;
+
+#[cfg(feature = "fail-points")]
+impl Handler<DieNow> for ExtractorActor {
+    type Result = ();
+
+    fn handle(&mut self, _: DieNow, _: &mut Self::Context) {
+        panic!("fail point reached: the extractor dies");
     }
 }
 

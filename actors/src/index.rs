@@ -1,8 +1,8 @@
 //! `IndexActor` owns the record store and is its only writer.
 //!
-//! Changes gather for up to a batch interval, are applied, flushed and fsynced together, and are answered then; an exclusion does not
-//! wait for others. The store checks exclusions in the transaction of each write, so nothing late slips in. Invariant: an answer means
-//! durable.
+//! A change is applied when it comes, so that whoever reads next sees it; answers gather for up to a batch interval, until all of the
+//! batch was flushed and fsynced together. An exclusion does not wait for others. The store checks exclusions in the transaction of each
+//! write, so nothing late slips in. Invariant: the answer to a change means durable; [`TakeFromStore`] alone does not ask for that.
 
 use std::time::Duration;
 
@@ -26,10 +26,10 @@ pub struct IndexActor {
     failed: bool,
 }
 
+/// A change that is applied but not durable yet.
 struct Pending {
-    change: StoreChange,
     permit: Option<PagePermit>,
-    answer: oneshot::Sender<Applied>,
+    answer: Box<dyn FnOnce()>,
 }
 
 /// The store took nothing, because it failed; the node is ending.
@@ -54,32 +54,57 @@ pub struct StorePage {
     pub permit: PagePermit,
 }
 
-type Reading<T> = Box<dyn FnOnce(&dyn RecordStore) -> Result<T, StoreError> + Send>;
-
 /// Read the store.
 pub struct ReadStore<T: Send + 'static> {
-    read: Reading<T>,
-    freshness: Freshness,
+    read: Read<T>,
+    durability: Durability,
 }
 
-/// What a read sees of the changes that are still gathered.
+/// What a read may see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Freshness {
-    /// All of them; they are flushed first.
+enum Durability {
+    /// Only what is on the disk; all changes are flushed first.
     Flushed,
-    /// None of them.
+    /// What is applied, on the disk or not.
     AsApplied,
 }
 
+type Read<T> = Box<dyn FnOnce(&dyn RecordStore) -> Result<T, StoreError> + Send>;
+type Write<T> = Box<dyn FnOnce(&mut dyn RecordStore) -> Result<T, StoreError> + Send>;
+
+/// Read rows and change them in one go: no other change comes between. The answer's way is in it.
+#[derive(Message)]
+#[rtype(result = "()")]
+struct WriteStore<T: Send + 'static> {
+    write: Write<T>,
+    answer: oneshot::Sender<T>,
+}
+
+/// Like [`WriteStore`], answered at once: for changes that a crash may take back.
+#[derive(Message)]
+#[rtype(result = "Result<T, StoreUnavailable>")]
+pub(crate) struct TakeFromStore<T: Send + 'static>(pub(crate) Write<T>);
+
+/// Sends a change off at once, however full the store's mailbox is: whatever the caller sends later comes after it. What is given back
+/// ends when the change is durable.
+pub(crate) fn write_store<T: Send + 'static>(
+    index: &Addr<IndexActor>,
+    write: impl FnOnce(&mut dyn RecordStore) -> Result<T, StoreError> + Send + 'static,
+) -> impl Future<Output = Result<T, StoreUnavailable>> + Send + 'static {
+    let (answer, answered) = oneshot::channel();
+    index.do_send(WriteStore { write: Box::new(write), answer });
+    async move { answered.await.map_err(|_| StoreUnavailable) }
+}
+
 impl<T: Send + 'static> ReadStore<T> {
-    /// Sees every change sent before it; costs a flush.
+    /// Sees every change sent before it, and only what is durable; costs a flush.
     pub fn flushed(read: impl FnOnce(&dyn RecordStore) -> Result<T, StoreError> + Send + 'static) -> Self {
-        Self { read: Box::new(read), freshness: Freshness::Flushed }
+        Self { read: Box::new(read), durability: Durability::Flushed }
     }
 
-    /// Sees what was answered before it; costs no flush.
+    /// Sees every change sent before it, durable or not; costs no flush.
     pub fn as_applied(read: impl FnOnce(&dyn RecordStore) -> Result<T, StoreError> + Send + 'static) -> Self {
-        Self { read: Box::new(read), freshness: Freshness::AsApplied }
+        Self { read: Box::new(read), durability: Durability::AsApplied }
     }
 }
 
@@ -96,6 +121,13 @@ pub struct CheckpointAt(pub u64);
 #[rtype(result = "()")]
 struct FlushNow;
 
+/// Whether a change waits for others to share its flush.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Urgency {
+    AtOnce,
+    WithOthers,
+}
+
 impl IndexActor {
     /// Over an open store; `batch_interval` is the longest time a change waits for others.
     pub fn new(
@@ -107,51 +139,70 @@ impl IndexActor {
         Self { store, batch_interval, supervisor, stats, gathered: Vec::new(), flush_at: None, failed: false }
     }
 
-    fn gather(
+    /// Applies a change; what is given back ends when it is durable.
+    fn change(
         &mut self,
         change: StoreChange,
         permit: Option<PagePermit>,
         ctx: &mut Context<Self>,
     ) -> ResponseFuture<Result<Applied, StoreUnavailable>> {
-        if self.failed {
-            return Box::pin(std::future::ready(Err(StoreUnavailable)));
-        }
-        let at_once = matches!(change, StoreChange::Exclude { .. } | StoreChange::Include { .. });
+        let urgency = match &change {
+            StoreChange::Exclude { .. } | StoreChange::Include { .. } => Urgency::AtOnce,
+            StoreChange::SavePage { .. }
+            | StoreChange::RenewPage { .. }
+            | StoreChange::RemovePage { .. }
+            | StoreChange::SaveSite { .. }
+            | StoreChange::FinishCycle { .. } => Urgency::WithOthers,
+        };
         let (answer, answered) = oneshot::channel();
-        self.gathered.push(Pending { change, permit, answer });
-        if at_once {
-            self.flush(ctx);
-        } else if self.flush_at.is_none() {
-            self.flush_at = Some(ctx.notify_later(FlushNow, self.batch_interval));
+        if let Some(done) = self.run(|store| store.apply(change)) {
+            let stats = self.stats.clone();
+            let answer = Box::new(move || {
+                if matches!(done, Applied::Saved(_)) {
+                    stats.num_pages_stored.add_one();
+                }
+                // Whoever asked may be gone; the change stands all the same.
+                let _ = answer.send(done);
+            });
+            self.gather(Pending { permit, answer }, urgency, ctx);
         }
         Box::pin(async move { answered.await.map_err(|_| StoreUnavailable) })
+    }
+
+    /// Runs `work` on the store; none if the store has failed, now or before.
+    fn run<T>(&mut self, work: impl FnOnce(&mut dyn RecordStore) -> Result<T, StoreError>) -> Option<T> {
+        if self.failed {
+            return None;
+        }
+        work(&mut *self.store).map_err(|error| self.fail(&error)).ok()
+    }
+
+    fn gather(&mut self, pending: Pending, urgency: Urgency, ctx: &mut Context<Self>) {
+        self.gathered.push(pending);
+        match urgency {
+            Urgency::AtOnce => self.flush(ctx),
+            Urgency::WithOthers if self.flush_at.is_none() => {
+                self.flush_at = Some(ctx.notify_later(FlushNow, self.batch_interval));
+            }
+            Urgency::WithOthers => {}
+        }
     }
 
     fn flush(&mut self, ctx: &mut Context<Self>) {
         if let Some(timer) = self.flush_at.take() {
             ctx.cancel_future(timer);
         }
-        if let Err(error) = self.try_flush(self.store.ledger_seq()) {
-            self.fail(&error);
-        }
+        self.checkpoint(self.store.ledger_seq());
     }
 
-    fn try_flush(&mut self, ledger_seq: u64) -> Result<(), StoreError> {
-        let mut applied = Vec::with_capacity(self.gathered.len());
-        for pending in self.gathered.drain(..) {
-            let done = self.store.apply(pending.change)?;
-            applied.push((done, pending.permit, pending.answer));
-        }
-        self.store.checkpoint(ledger_seq)?;
-        for (done, permit, answer) in applied {
-            if matches!(done, Applied::Saved(_)) {
-                self.stats.num_pages_stored.add_one();
-            }
+    /// Makes everything durable and answers; none if the store has failed.
+    fn checkpoint(&mut self, ledger_seq: u64) -> Option<()> {
+        self.run(|store| store.checkpoint(ledger_seq))?;
+        for Pending { permit, answer } in self.gathered.drain(..) {
             drop(permit);
-            // Whoever asked may be gone; the change stands all the same.
-            let _ = answer.send(done);
+            answer();
         }
-        Ok(())
+        Some(())
     }
 
     fn fail(&mut self, error: &StoreError) {
@@ -173,7 +224,7 @@ impl Handler<ApplyChange> for IndexActor {
     type Result = ResponseFuture<Result<Applied, StoreUnavailable>>;
 
     fn handle(&mut self, ApplyChange(change): ApplyChange, ctx: &mut Self::Context) -> Self::Result {
-        self.gather(change, None, ctx)
+        self.change(change, None, ctx)
     }
 }
 
@@ -181,24 +232,42 @@ impl Handler<StorePage> for IndexActor {
     type Result = ResponseFuture<Result<Applied, StoreUnavailable>>;
 
     fn handle(&mut self, StorePage { record, links, permit }: StorePage, ctx: &mut Self::Context) -> Self::Result {
-        self.gather(StoreChange::SavePage { record, links }, Some(permit), ctx)
+        self.change(StoreChange::SavePage { record, links }, Some(permit), ctx)
+    }
+}
+
+impl<T: Send + 'static> Handler<WriteStore<T>> for IndexActor {
+    type Result = ();
+
+    fn handle(&mut self, WriteStore { write, answer }: WriteStore<T>, ctx: &mut Self::Context) {
+        if let Some(done) = self.run(write) {
+            let answer = Box::new(move || {
+                // Whoever asked may be gone; the change stands all the same.
+                let _ = answer.send(done);
+            });
+            self.gather(Pending { permit: None, answer }, Urgency::WithOthers, ctx);
+        }
+    }
+}
+
+impl<T: Send + 'static> Handler<TakeFromStore<T>> for IndexActor {
+    type Result = Result<T, StoreUnavailable>;
+
+    fn handle(&mut self, TakeFromStore(write): TakeFromStore<T>, ctx: &mut Self::Context) -> Self::Result {
+        let done = self.run(write).ok_or(StoreUnavailable)?;
+        self.gather(Pending { permit: None, answer: Box::new(|| {}) }, Urgency::WithOthers, ctx);
+        Ok(done)
     }
 }
 
 impl<T: Send + 'static> Handler<ReadStore<T>> for IndexActor {
     type Result = Result<T, StoreUnavailable>;
 
-    fn handle(&mut self, ReadStore { read, freshness }: ReadStore<T>, ctx: &mut Self::Context) -> Self::Result {
-        if freshness == Freshness::Flushed && !self.gathered.is_empty() {
+    fn handle(&mut self, ReadStore { read, durability }: ReadStore<T>, ctx: &mut Self::Context) -> Self::Result {
+        if durability == Durability::Flushed && !self.gathered.is_empty() {
             self.flush(ctx);
         }
-        if self.failed {
-            return Err(StoreUnavailable);
-        }
-        read(&*self.store).map_err(|error| {
-            self.fail(&error);
-            StoreUnavailable
-        })
+        self.run(|store| read(store)).ok_or(StoreUnavailable)
     }
 }
 
@@ -206,13 +275,7 @@ impl Handler<CheckpointAt> for IndexActor {
     type Result = Result<(), StoreUnavailable>;
 
     fn handle(&mut self, CheckpointAt(ledger_seq): CheckpointAt, _: &mut Self::Context) -> Self::Result {
-        if self.failed {
-            return Err(StoreUnavailable);
-        }
-        self.try_flush(ledger_seq).map_err(|error| {
-            self.fail(&error);
-            StoreUnavailable
-        })
+        self.checkpoint(ledger_seq).ok_or(StoreUnavailable)
     }
 }
 

@@ -27,6 +27,7 @@ pub struct LedgerActor {
     book: LedgerBook,
     supervisor: Addr<NodeSupervisor>,
     waiting: Vec<(u64, oneshot::Sender<u64>)>,
+    durable_seq: u64,
     failed: bool,
 }
 
@@ -40,7 +41,27 @@ pub struct LedgerUnavailable;
 #[rtype(result = "Result<u64, LedgerUnavailable>")]
 pub struct AppendEvents(pub Vec<(Timestamp, LedgerEvent)>);
 
-/// The account of a site as the ledger knows it, with the number of the newest entry in it.
+/// Like [`AppendEvents`], with the answer's way in it.
+#[derive(Message)]
+#[rtype(result = "()")]
+struct AppendInOrder {
+    events: Vec<(Timestamp, LedgerEvent)>,
+    durable: oneshot::Sender<u64>,
+}
+
+/// Sends events off at once, however full the ledger's mailbox is, so that those of one sender keep their order; what is given back is
+/// the same as the answer to [`AppendEvents`]. Without any events it waits for all that was sent before.
+pub(crate) fn append_in_order(
+    ledger: &Addr<LedgerActor>,
+    events: Vec<(Timestamp, LedgerEvent)>,
+) -> impl Future<Output = Result<u64, LedgerUnavailable>> + Send + use<> {
+    let (durable, is_durable) = oneshot::channel();
+    ledger.do_send(AppendInOrder { events, durable });
+    async move { is_durable.await.map_err(|_| LedgerUnavailable) }
+}
+
+/// The account of a site as the ledger knows it, with the number of the newest entry in it; answered when both are durable, so that a
+/// row made of it is never ahead of the disk. None for a site that the ledger does not know, and when the ledger has failed.
 #[derive(Debug, Message)]
 #[rtype(result = "Option<(SiteAccount, u64)>")]
 pub struct AccountOf(pub Site);
@@ -50,7 +71,7 @@ pub struct AccountOf(pub Site);
 #[rtype(result = "Exclusions")]
 pub struct ExclusionsInForce;
 
-/// Number of the newest entry.
+/// Number of the newest entry that is durable.
 #[derive(Debug, Message)]
 #[rtype(result = "u64")]
 pub struct LastSeq;
@@ -62,7 +83,40 @@ struct SyncNow;
 impl LedgerActor {
     /// Over a ledger that was opened and folded into `book`.
     pub fn new(store: Box<dyn LedgerStore>, book: LedgerBook, supervisor: Addr<NodeSupervisor>) -> Self {
-        Self { store, book, supervisor, waiting: Vec::new(), failed: false }
+        let durable_seq = book.last_seq;
+        Self { store, book, supervisor, waiting: Vec::new(), durable_seq, failed: false }
+    }
+
+    /// Writes events; a sender that is dropped instead of used says that the ledger has failed.
+    fn append(
+        &mut self,
+        events: Vec<(Timestamp, LedgerEvent)>,
+        durable: oneshot::Sender<u64>,
+        ctx: &mut Context<Self>,
+    ) {
+        if self.failed {
+            return;
+        }
+        let newest_at = events.iter().map(|(at, _)| *at).max().unwrap_or_default();
+        match self.rotate_if_due(newest_at).and_then(|()| self.write(events)) {
+            Ok(seq) => self.answer_when_durable(seq, durable, ctx),
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    fn answer_when_durable(&mut self, seq: u64, durable: oneshot::Sender<u64>, ctx: &mut Context<Self>) {
+        if self.failed {
+            return;
+        }
+        if seq <= self.durable_seq {
+            // A carrier that is gone needs no answer.
+            let _ = durable.send(seq);
+            return;
+        }
+        if self.waiting.is_empty() {
+            ctx.notify_later(SyncNow, GROUP_WINDOW);
+        }
+        self.waiting.push((seq, durable));
     }
 
     fn write(&mut self, events: Vec<(Timestamp, LedgerEvent)>) -> Result<u64, LedgerError> {
@@ -81,9 +135,9 @@ impl LedgerActor {
             return Ok(());
         }
         let snapshot: Vec<LedgerEvent> = self.book.snapshot(at).collect();
-        let num_kept = snapshot.len() as u64;
+        let num_kept = snapshot.len();
+        // The lines of the snapshot repeat what is known, under the number of the newest entry: they take no numbers.
         self.store.rotate(at, &mut snapshot.into_iter())?;
-        self.book.last_seq += num_kept;
         let kept_since = Timestamp::from_millis(at.as_millis().saturating_sub(DETAILS_KEPT.as_millis() as u64));
         let num_expired = self.store.expire(kept_since)?;
         tracing::info!(num_expired, num_kept, "ledger segment begun");
@@ -109,20 +163,17 @@ impl Handler<AppendEvents> for LedgerActor {
     type Result = ResponseFuture<Result<u64, LedgerUnavailable>>;
 
     fn handle(&mut self, AppendEvents(events): AppendEvents, ctx: &mut Self::Context) -> Self::Result {
-        let newest_at = events.iter().map(|(at, _)| *at).max().unwrap_or_default();
-        let written = if self.failed {
-            None
-        } else {
-            let written = self.rotate_if_due(newest_at).and_then(|()| self.write(events));
-            written.map_err(|error| self.fail(&error)).ok()
-        };
-        let Some(seq) = written else { return Box::pin(std::future::ready(Err(LedgerUnavailable))) };
         let (durable, is_durable) = oneshot::channel();
-        if self.waiting.is_empty() {
-            ctx.notify_later(SyncNow, GROUP_WINDOW);
-        }
-        self.waiting.push((seq, durable));
+        self.append(events, durable, ctx);
         Box::pin(async move { is_durable.await.map_err(|_| LedgerUnavailable) })
+    }
+}
+
+impl Handler<AppendInOrder> for LedgerActor {
+    type Result = ();
+
+    fn handle(&mut self, AppendInOrder { events, durable }: AppendInOrder, ctx: &mut Self::Context) {
+        self.append(events, durable, ctx);
     }
 }
 
@@ -130,8 +181,12 @@ impl Handler<SyncNow> for LedgerActor {
     type Result = ();
 
     fn handle(&mut self, _: SyncNow, _: &mut Self::Context) {
+        if self.failed {
+            return;
+        }
         match self.store.sync() {
             Ok(()) => {
+                self.durable_seq = self.book.last_seq;
                 for (seq, durable) in self.waiting.drain(..) {
                     // A carrier that is gone needs no answer; its entries stand all the same.
                     let _ = durable.send(seq);
@@ -143,10 +198,13 @@ impl Handler<SyncNow> for LedgerActor {
 }
 
 impl Handler<AccountOf> for LedgerActor {
-    type Result = Option<(SiteAccount, u64)>;
+    type Result = ResponseFuture<Option<(SiteAccount, u64)>>;
 
-    fn handle(&mut self, AccountOf(site): AccountOf, _: &mut Self::Context) -> Self::Result {
-        self.book.accounts.get(&site).map(|account| (account.clone(), self.book.last_seq))
+    fn handle(&mut self, AccountOf(site): AccountOf, ctx: &mut Self::Context) -> Self::Result {
+        let Some(account) = self.book.accounts.get(&site).cloned() else { return Box::pin(std::future::ready(None)) };
+        let (durable, is_durable) = oneshot::channel();
+        self.answer_when_durable(self.book.last_seq, durable, ctx);
+        Box::pin(async move { is_durable.await.ok().map(|seq| (account, seq)) })
     }
 }
 
@@ -162,6 +220,6 @@ impl Handler<LastSeq> for LedgerActor {
     type Result = u64;
 
     fn handle(&mut self, _: LastSeq, _: &mut Self::Context) -> u64 {
-        self.book.last_seq
+        self.durable_seq
     }
 }

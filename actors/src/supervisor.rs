@@ -57,10 +57,10 @@ pub struct ExtractorDied {
     pub place: usize,
 }
 
-/// The node ends: what stops from now on is not replaced.
+/// The node ends: give the extractors up, and replace none that dies.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
-pub struct NodeEnds;
+pub struct EndSupervision;
 
 #[derive(Message)]
 #[rtype(result = "()")]
@@ -127,14 +127,6 @@ impl Handler<ExtractorDied> for NodeSupervisor {
     }
 }
 
-impl Handler<NodeEnds> for NodeSupervisor {
-    type Result = ();
-
-    fn handle(&mut self, NodeEnds: NodeEnds, _: &mut Self::Context) {
-        self.extractors = None;
-    }
-}
-
 impl Handler<ReplaceExtractor> for NodeSupervisor {
     type Result = ();
 
@@ -145,6 +137,17 @@ impl Handler<ReplaceExtractor> for NodeSupervisor {
             pool.replace(place, extractor);
         }
         self.stats.num_actor_restarts.add_one();
+    }
+}
+
+impl Handler<EndSupervision> for NodeSupervisor {
+    type Result = ();
+
+    fn handle(&mut self, _: EndSupervision, _: &mut Self::Context) {
+        // With the pool emptied, the extractors end after the pages that wait for them.
+        if let Some(pool) = self.extractors.take().and_then(|factory| factory.pool) {
+            pool.close();
+        }
     }
 }
 

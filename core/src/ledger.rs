@@ -253,7 +253,7 @@ pub struct SiteAccount {
     pub next_cycle_at: Timestamp,
     /// Page requests of the newest cycle, an open ticket included.
     pub num_page_requests: u16,
-    /// Fingerprints of the origins whose robots.txt was asked for in the newest cycle.
+    /// Fingerprints of the origins that were asked in the newest cycle, for robots.txt or for pages by a copy of it.
     pub robots_origins: Vec<u64>,
     /// The newest ticket's number.
     pub last_ticket: TicketNumber,
@@ -289,9 +289,10 @@ impl SiteAccount {
                 self.last_ticket = *ticket;
                 self.open = Some(OpenTicket { ticket: *ticket, kind: *kind, url: url.clone() });
                 self.num_name_failures = 0;
+                self.note_origin(url);
                 match kind {
                     RequestKind::Page => self.num_page_requests += 1,
-                    RequestKind::Robots => self.note_robots_origin(url),
+                    RequestKind::Robots => {}
                 }
             }
             SiteEvent::Outcome { ticket, delay, .. } => {
@@ -328,7 +329,7 @@ impl SiteAccount {
         self.open.is_some() || self.not_before() > now || (self.cycle > 0 && self.next_cycle_at > now) || self.rung > 0
     }
 
-    fn note_robots_origin(&mut self, url: &PageUrl) {
+    fn note_origin(&mut self, url: &PageUrl) {
         let fingerprint = url.origin().home().fingerprint();
         if !self.robots_origins.contains(&fingerprint) {
             self.robots_origins.push(fingerprint);

@@ -25,7 +25,7 @@ use lohisoftbot_actors::permits::Permits;
 use lohisoftbot_actors::ports::{Clock, LocalGate, NetworkFactory, OpenAddressGate, WholePlacement};
 use lohisoftbot_actors::stats::NodeStats;
 use lohisoftbot_actors::storage::{EntryFilter, RecordStore, StoreChange, catch_up};
-use lohisoftbot_actors::supervisor::{ExtractorFactory, NodeEnds, NodeSupervisor, StartExtractors};
+use lohisoftbot_actors::supervisor::{EndSupervision, ExtractorFactory, NodeSupervisor, StartExtractors};
 use lohisoftbot_core::config::Config;
 use lohisoftbot_core::identity::{IdentityRefusal, IdentityStanding};
 use lohisoftbot_core::site_row::{SiteRow, SiteStanding};
@@ -204,7 +204,7 @@ impl Node {
         if let Ok(last_seq) = self.ledger.send(LastSeq).await {
             let _ = self.index.send(CheckpointAt(last_seq)).await;
         }
-        let _ = self.supervisor.send(NodeEnds).await;
+        let _ = self.supervisor.send(EndSupervision).await;
         for arbiter in self.arbiters {
             arbiter.stop();
             if arbiter.join().is_err() {

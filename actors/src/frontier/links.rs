@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use actix::prelude::*;
 use lohisoftbot_core::politeness::{Seed, SeedScheme};
 use lohisoftbot_core::site::Site;
+use lohisoftbot_core::site_row::SiteRow;
 use lohisoftbot_core::url::PageUrl;
 
-use super::{AddSeeds, Discovery, FrontierActor};
+use super::{Discovery, FrontierActor};
 use crate::host::InlinksFound;
-use crate::index::ReadStore;
+use crate::storage::{RecordStore, StoreChange};
 
 /// Links that lead out of the site they stand on.
 #[derive(Debug, Message)]
@@ -26,34 +27,39 @@ impl Handler<LinksFound> for FrontierActor {
                 by_site.entry(url.site()).or_default().push(url);
             }
         }
-        let mut unknown = Vec::new();
+        let mut not_live = BTreeMap::new();
         for (site, urls) in by_site {
             match self.live.get(&site) {
                 Some(live) => live.address.do_send(InlinksFound(urls)),
-                None => unknown.extend(urls),
+                None => not_live.extend(urls.into_iter().next().map(|url| (site, url))),
             }
         }
         match self.settings.discovery {
             Discovery::Seeds => {}
-            Discovery::Links { max_sites } if !unknown.is_empty() => self.take_up(unknown, max_sites, ctx),
+            Discovery::Links { max_sites } if !not_live.is_empty() => self.take_up(not_live, max_sites, ctx),
             Discovery::Links { .. } => {}
         }
     }
 }
 
 impl FrontierActor {
-    /// Takes sites up that a link led to, while fewer than `max_sites` are known.
-    fn take_up(&mut self, urls: Vec<PageUrl>, max_sites: u64, ctx: &mut Context<Self>) {
-        let (index, me) = (self.index.clone(), ctx.address());
-        actix_rt::spawn(async move {
-            let Ok(Ok(stats)) = index.send(ReadStore::as_applied(|store| Ok(store.stats()))).await else { return };
-            let num_free = usize::try_from(max_sites.saturating_sub(stats.num_sites)).unwrap_or(usize::MAX);
-            let seed = |url: PageUrl| Seed { url: url.origin().home(), scheme: SeedScheme::Written };
-            let mut seeds: Vec<Seed> = urls.into_iter().map(seed).take(num_free).collect();
-            seeds.dedup();
-            if !seeds.is_empty() {
-                me.do_send(AddSeeds(seeds));
+    /// Takes sites up that a link led to, while fewer than `max_sites` are known. One URL a site is enough to start from, and more would
+    /// let a page fill a row.
+    fn take_up(&mut self, by_site: BTreeMap<Site, PageUrl>, max_sites: u64, ctx: &mut Context<Self>) {
+        let (now, touched) = (self.clock.now(), by_site.keys().cloned().collect::<Vec<_>>());
+        let take_up = move |store: &mut dyn RecordStore| {
+            for (site, url) in by_site {
+                if store.stats().num_sites >= max_sites {
+                    break;
+                }
+                if store.site(&site)?.is_none() {
+                    let seed = Seed { url: url.origin().home(), scheme: SeedScheme::Written };
+                    let row = Box::new(SiteRow::new(site, vec![seed], now));
+                    store.apply(StoreChange::SaveSite { row, frontier: None, robots: None })?;
+                }
             }
-        });
+            Ok(())
+        };
+        self.change_store(touched, take_up, ctx);
     }
 }

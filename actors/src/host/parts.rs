@@ -28,11 +28,14 @@ pub struct SiteIdentity {
     pub source: Option<Ipv4Addr>,
 }
 
+/// How the node shows itself to a site in a cycle.
+pub type IdentityOf = Arc<dyn Fn(&Site, u32) -> SiteIdentity + Send + Sync>;
+
 /// What one host actor is told at its start.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct HostParts {
-    /// Its identity towards the site.
-    pub identity: SiteIdentity,
+    /// Its identity towards the site; asked for each request, since a cycle may begin under this actor.
+    pub identity: IdentityOf,
     /// The account as stored or as the ledger has it.
     pub account: SiteAccount,
     /// The newest ledger entry in that account.
@@ -88,6 +91,11 @@ impl HostPorts {
         PORTS.with_borrow_mut(|ports| *ports = Some(Rc::new(self)));
     }
 
+    /// Takes them from the calling arbiter's thread; host actors that have them keep them.
+    pub fn uninstall() {
+        PORTS.with_borrow_mut(|ports| *ports = None);
+    }
+
     /// The ports of the calling arbiter's thread.
     pub(crate) fn of_thread() -> Rc<Self> {
         PORTS.with_borrow(Clone::clone).expect("a host arbiter's ports are installed before its first actor starts")
@@ -115,10 +123,16 @@ impl ExtractorPool {
         Self(Arc::new(RwLock::new(extractors)))
     }
 
-    /// The extractor that reads the pages of `site`.
-    pub fn for_site(&self, site: &Site) -> Addr<ExtractorActor> {
+    /// The extractor that reads the pages of `site`, or another while that one is dead; none once the pool is closed.
+    pub fn for_site(&self, site: &Site) -> Option<Addr<ExtractorActor>> {
         let extractors = self.0.read().unwrap_or_else(std::sync::PoisonError::into_inner);
-        extractors[usize::from(key::partition(site)) % extractors.len()].clone()
+        let (before, from) = extractors.split_at(usize::from(key::partition(site)).checked_rem(extractors.len())?);
+        from.iter().chain(before).find(|extractor| extractor.connected()).cloned()
+    }
+
+    /// Lets go of all extractors: each ends when it has read the pages it was sent.
+    pub fn close(&self) {
+        self.0.write().unwrap_or_else(std::sync::PoisonError::into_inner).clear();
     }
 
     /// Puts `extractor` in the place of one that died.

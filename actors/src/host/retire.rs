@@ -3,16 +3,12 @@
 //! Retiring goes in this order: the last events are durable in the ledger, the row is durable in the store, the frontier knows; then the
 //! actor stops. So a site never has two actors, and none is forgotten.
 
-use std::time::Duration;
-
 use actix::prelude::*;
-use futures_util::future::{Either, ready};
 use lohisoftbot_core::exclusion::Exclusions;
-use lohisoftbot_core::ledger::{FinishReason, SiteAccount, TicketNumber, WaitReason};
-use lohisoftbot_core::politeness::{Arrival, OriginRobots};
+use lohisoftbot_core::ledger::{FinishReason, SiteAccount, WaitReason};
+use lohisoftbot_core::politeness::OriginRobots;
 use lohisoftbot_core::site_row::{SiteRow, SiteStanding};
 use lohisoftbot_core::time::Timestamp;
-use tokio::sync::oneshot;
 
 use super::{HostActor, Step};
 use crate::frontier::Retired;
@@ -32,19 +28,17 @@ pub struct StopHost(pub SiteStanding);
 
 #[derive(Message)]
 #[rtype(result = "()")]
-struct Aborted(TicketNumber);
-
-#[derive(Message)]
-#[rtype(result = "()")]
 struct LastEventsRecorded {
-    recorded: Option<(SiteAccount, u64)>,
+    seq: u64,
+    account: SiteAccount,
     standing: SiteStanding,
     due_at: Timestamp,
 }
 
+/// Stop without more ado; without having retired, this is a death that the frontier hears of.
 #[derive(Message)]
 #[rtype(result = "()")]
-struct Stop;
+pub(super) struct Stop;
 
 impl HostActor {
     pub(super) fn park(&mut self, until: Timestamp, reason: WaitReason, ctx: &mut Context<Self>) {
@@ -71,15 +65,14 @@ impl HostActor {
     fn retire(&mut self, standing: SiteStanding, due_at: Timestamp, ctx: &mut Context<Self>) {
         self.step = Step::Retiring(Vec::new());
         let me = ctx.address();
-        let append = match self.pending_append() {
-            None => Either::Left(ready(None)),
-            Some((append, account)) => {
-                Either::Right(async move { append.await.ok().and_then(Result::ok).map(|seq| (account, seq)) })
-            }
-        };
+        // All that was sent before is durable when this is, so the row's account is the whole of it.
+        let (append, account) = self.append_events();
         actix_rt::spawn(async move {
-            let recorded = append.await;
-            me.do_send(LastEventsRecorded { recorded, standing, due_at });
+            match append.await {
+                Ok(seq) => me.do_send(LastEventsRecorded { seq, account, standing, due_at }),
+                // The ledger is gone and the node is ending: what is durable in it is what counts at the next start.
+                Err(_) => me.do_send(Stop),
+            }
         });
     }
 
@@ -107,55 +100,8 @@ impl HostActor {
         StoreChange::SaveSite { row: Box::new(row), frontier: Some(self.state.queue().to_stored()), robots }
     }
 
-    /// The ticket was recorded but its request did not leave, or was broken off.
-    pub(super) fn abandon(&mut self, ticket: TicketNumber, ctx: &mut Context<Self>) {
-        let arrival = Arrival { at: self.now(), took: Duration::ZERO, wire_bytes: 0, chance: 0.0 };
-        self.state.on_abandoned(ticket, arrival);
-        self.settle(ctx);
-    }
-
-    /// Breaks the open request off; gives a receiver that hears when its connection is closed. `None` where no request is out.
-    fn abort(&mut self, ctx: &mut Context<Self>) -> Option<oneshot::Receiver<()>> {
-        match std::mem::replace(&mut self.step, Step::Idle) {
-            Step::InFlight(ticket, permit, task) => {
-                let (closed, is_closed) = oneshot::channel();
-                self.step = Step::Aborting(ticket.number, Some(closed));
-                let me = ctx.address();
-                task.abort();
-                actix_rt::spawn(async move {
-                    // Either way the task is gone now, and its connection with it.
-                    let _ = task.await;
-                    drop(permit);
-                    me.do_send(Aborted(ticket.number));
-                });
-                Some(is_closed)
-            }
-            other => {
-                self.step = other;
-                None
-            }
-        }
-    }
-
     fn open_host_is_excluded(&self, exclusions: &Exclusions) -> bool {
         self.state.open_host().is_some_and(|host| exclusions.covers_host(host))
-    }
-}
-
-impl Handler<Aborted> for HostActor {
-    type Result = ();
-
-    fn handle(&mut self, Aborted(ticket): Aborted, ctx: &mut Self::Context) {
-        match std::mem::replace(&mut self.step, Step::Idle) {
-            Step::Aborting(number, mut closed) if number == ticket => {
-                if let Some(closed) = closed.take() {
-                    // Whoever waited may be gone.
-                    let _ = closed.send(());
-                }
-                self.abandon(ticket, ctx);
-            }
-            other => self.step = other,
-        }
     }
 }
 
@@ -183,7 +129,14 @@ impl Handler<StopHost> for HostActor {
     type Result = ();
 
     fn handle(&mut self, StopHost(standing): StopHost, ctx: &mut Self::Context) {
-        self.stop_as = Some(standing);
+        // A pause outlasts the end of the node, whichever comes first.
+        if self.stop_as != Some(SiteStanding::Paused) {
+            self.stop_as = Some(standing);
+        }
+        if let Step::Preparing(..) = self.step {
+            // What is being waited for (a gate, a permit) may never come.
+            self.step = Step::Idle;
+        }
         if self.abort(ctx).is_none() {
             self.proceed(ctx);
         }
@@ -194,16 +147,15 @@ impl Handler<LastEventsRecorded> for HostActor {
     type Result = ();
 
     fn handle(&mut self, last: LastEventsRecorded, ctx: &mut Self::Context) {
-        let LastEventsRecorded { recorded, standing, due_at } = last;
-        if let Some((account, seq)) = recorded {
-            self.acked = (account, seq);
-        }
+        let LastEventsRecorded { seq, account, standing, due_at } = last;
+        self.acked = (account, seq);
         let change = self.save_site(standing, due_at);
         let (index, me) = (self.index.clone(), ctx.address());
         actix_rt::spawn(async move {
-            // Without an answer the store is gone and the node is ending; then the ledger's account is what counts at the next start.
-            if let Ok(Ok(_)) = index.send(ApplyChange(change)).await {
-                me.do_send(RowStored { standing, due_at });
+            match index.send(ApplyChange(change)).await {
+                Ok(Ok(_)) => me.do_send(RowStored { standing, due_at }),
+                // The store is gone and the node is ending; the ledger's account is what counts at the next start.
+                Ok(Err(_)) | Err(_) => me.do_send(Stop),
             }
         });
     }

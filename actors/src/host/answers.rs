@@ -1,0 +1,131 @@
+//! What comes back: the answer to a request goes into the state, a page by way of its extractor.
+
+use actix::prelude::*;
+use lohisoftbot_core::ledger::RequestKind;
+use lohisoftbot_core::outcome::{self, Answer, PageFate, Permanence};
+use lohisoftbot_core::politeness::{Arrival, FoundUrl, PageEnd, RobotsEnd, Ticket};
+use lohisoftbot_core::robots::status::BodyEnd;
+use lohisoftbot_core::url::PageUrl;
+
+use super::request::Fetched;
+use super::{HostActor, Step};
+use crate::extractor::{ExtractPage, PageExtracted, PageReply};
+use crate::frontier::LinksFound;
+use crate::permits::PagePermit;
+use crate::ports::FetchReport;
+use crate::storage::StoreChange;
+
+impl HostActor {
+    fn arrival(&mut self, report: &FetchReport) -> Arrival {
+        self.ports.stats.num_wire_bytes.add(report.wire_bytes);
+        Arrival { at: self.now(), took: report.took, wire_bytes: report.wire_bytes, chance: self.rng.f64() }
+    }
+
+    fn on_robots_report(&mut self, ticket: &Ticket, report: &FetchReport) {
+        let arrival = self.arrival(report);
+        let end = match &report.result {
+            Ok(response) => RobotsEnd::Answered {
+                head: &response.head,
+                body: &response.body,
+                body_end: if response.cut { BodyEnd::Cut } else { BodyEnd::Whole },
+            },
+            Err(failure) => RobotsEnd::Failed(*failure),
+        };
+        self.state.on_robots(ticket.number, end, arrival);
+        self.robots_changed = true;
+    }
+
+    fn on_page_report(&mut self, ticket: &Ticket, report: FetchReport, permit: PagePermit, ctx: &mut Context<Self>) {
+        let arrival = self.arrival(&report);
+        let url = ticket.intent.url.clone();
+        let response = match report.result {
+            Err(failure) => {
+                self.ports.stats.num_failures.add_one();
+                return self.state.on_outcome(ticket.number, PageEnd::Failed(failure), arrival);
+            }
+            Ok(response) => response,
+        };
+        let status = response.head.status;
+        match outcome::classify(&response.head, &url, arrival.at) {
+            Answer::Html => {
+                self.step = Step::Extracting(ticket.number, status, arrival);
+                let page = ExtractPage {
+                    url,
+                    head: response.head,
+                    body: response.body,
+                    cut: response.cut,
+                    cycle: self.state.account().cycle,
+                    fetched_at: arrival.at,
+                    permit,
+                    reply: PageReply::new(ticket.number, ctx.address()),
+                };
+                // Without an extractor the page is dropped here, and its reply says so.
+                if let Some(extractor) = self.ports.extractors.for_site(self.state.site()) {
+                    extractor.do_send(page);
+                }
+            }
+            answer => {
+                self.note_answer(&answer, &url);
+                self.state.on_outcome(ticket.number, PageEnd::Answered { status, answer }, arrival);
+            }
+        }
+    }
+
+    fn note_answer(&mut self, answer: &Answer, url: &PageUrl) {
+        if let Answer::Barrier { .. } = answer {
+            self.ports.stats.num_barriers.add_one();
+        }
+        match outcome::consequence(answer).0 {
+            PageFate::Remove => self.apply(StoreChange::RemovePage { url: url.clone() }),
+            PageFate::FollowRedirect { target, permanence } => {
+                match permanence {
+                    Permanence::Permanent => self.apply(StoreChange::RemovePage { url: url.clone() }),
+                    Permanence::Temporary => {}
+                }
+                if !self.state.site().contains_host(target.host()) {
+                    self.frontier.do_send(LinksFound(vec![target]));
+                }
+            }
+            PageFate::Store | PageFate::KeepRenewed | PageFate::Drop | PageFate::AskAgain { .. } => {}
+        }
+    }
+}
+
+impl Handler<Fetched> for HostActor {
+    type Result = ();
+
+    fn handle(&mut self, Fetched(number, report): Fetched, ctx: &mut Self::Context) {
+        match std::mem::replace(&mut self.step, Step::Idle) {
+            Step::InFlight(ticket, permit, _) if ticket.number == number => {
+                match ticket.intent.kind {
+                    RequestKind::Robots => self.on_robots_report(&ticket, &report),
+                    RequestKind::Page => self.on_page_report(&ticket, report, permit, ctx),
+                }
+                if matches!(self.step, Step::Idle) {
+                    self.settle(ctx);
+                }
+            }
+            other => self.step = other,
+        }
+    }
+}
+
+impl Handler<PageExtracted> for HostActor {
+    type Result = ();
+
+    fn handle(&mut self, PageExtracted { ticket, stored, links }: PageExtracted, ctx: &mut Self::Context) {
+        let Step::Extracting(number, status, arrival) = self.step else { return };
+        if number != ticket {
+            return;
+        }
+        let depth = self.state.open_depth().saturating_add(1);
+        let (own, others): (Vec<_>, Vec<_>) =
+            links.into_iter().map(|link| link.0).partition(|url| self.state.site().contains_host(url.host()));
+        self.state.on_links(own.into_iter().map(|url| FoundUrl { url, depth, num_hops: 0 }));
+        self.state.on_outcome(ticket, PageEnd::Page { status, stored }, arrival);
+        if !others.is_empty() {
+            self.frontier.do_send(LinksFound(others));
+        }
+        self.settle(ctx);
+    }
+}

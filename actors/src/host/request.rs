@@ -1,0 +1,230 @@
+//! The way of a request: prepared, its ticket made durable, sent, and broken off if need be.
+//!
+//! Each step runs beside the actor and comes back as a message, a panic of a port included, so that no step waits for ever.
+
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+use actix::prelude::*;
+use futures_util::FutureExt;
+use lohisoftbot_core::ledger::{RequestKind, TicketNumber};
+use lohisoftbot_core::outcome::{FetchFailure, ResolveFailure};
+use lohisoftbot_core::politeness::{Arrival, RequestIntent, Ticket};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use super::retire::Stop;
+use super::{EventsRecorded, HostActor, Step};
+use crate::permits::PagePermit;
+use crate::ports::{AddressSlot, FetchOrder, FetchReport, VettedAddress};
+
+/// All that a request needs before its ticket.
+pub(super) struct Prepared {
+    address: VettedAddress,
+    slot: AddressSlot,
+    permit: PagePermit,
+}
+
+/// A step that runs beside the actor; broken off when it is dropped, so that none outlives its actor.
+pub(super) struct Underway(JoinHandle<()>);
+
+#[derive(Message)]
+#[rtype(result = "()")]
+struct Ready(Result<Prepared, ResolveFailure>);
+
+#[derive(Message)]
+#[rtype(result = "()")]
+struct TicketRecorded(TicketNumber);
+
+#[derive(Message)]
+#[rtype(result = "()")]
+pub(super) struct Fetched(pub(super) TicketNumber, pub(super) FetchReport);
+
+#[derive(Message)]
+#[rtype(result = "()")]
+struct Aborted(TicketNumber);
+
+impl Underway {
+    /// Runs `work` and sends what it gives to `host`, or `if_lost` where it panics.
+    fn run<M>(host: Addr<HostActor>, work: impl Future<Output = M> + 'static, if_lost: M) -> Self
+    where
+        M: Message<Result = ()> + Send + 'static,
+        HostActor: Handler<M>,
+    {
+        Self(actix_rt::spawn(async move {
+            let message = AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| {
+                tracing::error!("a port panicked; the request counts as failed");
+                if_lost
+            });
+            host.do_send(message);
+        }))
+    }
+
+    /// Breaks it off; the future ends when nothing of it is left.
+    async fn broken_off(mut self) {
+        self.0.abort();
+        // Either way the task is gone then, and its connection with it.
+        let _ = (&mut self.0).await;
+    }
+}
+
+impl Drop for Underway {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl HostActor {
+    pub(super) fn prepare(&mut self, intent: RequestIntent, ctx: &mut Context<Self>) {
+        let origin = intent.url.origin();
+        let ports = self.ports.clone();
+        let work = async move {
+            let address = match ports.resolver.resolve(origin.host(), origin.port()).await {
+                Err(failure) => return Ready(Err(failure)),
+                Ok(address) => address,
+            };
+            let slot = ports.address_gate.slot(address).await;
+            ports.fetch_gate.pass().await;
+            Ready(Ok(Prepared { address, slot, permit: ports.permits.acquire().await }))
+        };
+        let underway = Underway::run(ctx.address(), work, Ready(Err(ResolveFailure::NameServers)));
+        self.step = Step::Preparing(intent, underway);
+    }
+
+    fn record_ticket(&mut self, ticket: Ticket, prepared: Prepared, ctx: &mut Context<Self>) {
+        let number = ticket.number;
+        let (append, account) = self.append_events();
+        let me = ctx.address();
+        self.step = Step::Recording(ticket, prepared);
+        actix_rt::spawn(async move {
+            match append.await {
+                Ok(seq) => {
+                    me.do_send(EventsRecorded { seq, account });
+                    me.do_send(TicketRecorded(number));
+                }
+                // The ledger is gone, and with it the leave to send anything.
+                Err(_) => me.do_send(Stop),
+            }
+        });
+    }
+
+    fn send(&mut self, ticket: Ticket, prepared: Prepared, ctx: &mut Context<Self>) {
+        let identity = (self.parts.identity)(self.state.site(), self.state.account().cycle);
+        let Prepared { address, slot, permit } = prepared;
+        let order = FetchOrder {
+            url: ticket.intent.url.clone(),
+            kind: ticket.intent.kind,
+            address,
+            source: identity.source,
+            user_agent: identity.user_agent,
+            etag: None,
+            last_modified: None,
+        };
+        match ticket.intent.kind {
+            RequestKind::Robots => self.ports.stats.num_robots_requests.add_one(),
+            RequestKind::Page => self.ports.stats.num_page_requests.add_one(),
+        }
+        tracing::trace!(url = %order.url, ticket = ticket.number, "request");
+        let (number, ports) = (ticket.number, self.ports.clone());
+        let work = async move {
+            let report = ports.fetcher.fetch(order).await;
+            drop(slot);
+            Fetched(number, report)
+        };
+        let lost = FetchReport { result: Err(FetchFailure::Reset), wire_bytes: 0, took: Duration::ZERO };
+        let underway = Underway::run(ctx.address(), work, Fetched(number, lost));
+        self.step = Step::InFlight(ticket, permit, underway);
+    }
+
+    /// The ticket was recorded but its request did not leave, or was broken off.
+    fn abandon(&mut self, ticket: TicketNumber, ctx: &mut Context<Self>) {
+        let arrival = Arrival { at: self.now(), took: Duration::ZERO, wire_bytes: 0, chance: 0.0 };
+        self.state.on_abandoned(ticket, arrival);
+        self.settle(ctx);
+    }
+
+    /// Breaks the open request off; gives a receiver that hears when its connection is closed. `None` where no request is out.
+    pub(super) fn abort(&mut self, ctx: &mut Context<Self>) -> Option<oneshot::Receiver<()>> {
+        let (closed, is_closed) = oneshot::channel();
+        match std::mem::replace(&mut self.step, Step::Idle) {
+            Step::InFlight(ticket, permit, underway) => {
+                self.step = Step::Aborting(ticket.number, vec![closed]);
+                let me = ctx.address();
+                actix_rt::spawn(async move {
+                    underway.broken_off().await;
+                    drop(permit);
+                    me.do_send(Aborted(ticket.number));
+                });
+                Some(is_closed)
+            }
+            Step::Aborting(ticket, mut waiting) => {
+                waiting.push(closed);
+                self.step = Step::Aborting(ticket, waiting);
+                Some(is_closed)
+            }
+            other => {
+                self.step = other;
+                None
+            }
+        }
+    }
+}
+
+impl Handler<Ready> for HostActor {
+    type Result = ();
+
+    fn handle(&mut self, Ready(ready): Ready, ctx: &mut Self::Context) {
+        let intent = match std::mem::replace(&mut self.step, Step::Idle) {
+            Step::Preparing(intent, _) => intent,
+            // The preparation was broken off when its end was on the way already.
+            other => return self.step = other,
+        };
+        let now = self.now();
+        match ready {
+            Ok(prepared) => match self.state.open_ticket(intent, now) {
+                Some(ticket) => self.record_ticket(ticket, prepared, ctx),
+                None => self.proceed(ctx),
+            },
+            Err(failure) => {
+                tracing::debug!(site = %self.state.site(), ?failure, "no address");
+                let arrival = Arrival { at: now, took: Duration::ZERO, wire_bytes: 0, chance: self.rng.f64() };
+                self.state.on_unresolved(&intent.url, &failure, arrival);
+                self.settle(ctx);
+            }
+        }
+    }
+}
+
+impl Handler<TicketRecorded> for HostActor {
+    type Result = ();
+
+    fn handle(&mut self, TicketRecorded(number): TicketRecorded, ctx: &mut Self::Context) {
+        match std::mem::replace(&mut self.step, Step::Idle) {
+            Step::Recording(ticket, prepared) if ticket.number == number => {
+                if self.stop_as.is_none() && self.state.on_ticket_durable(number) {
+                    self.send(ticket, prepared, ctx);
+                } else {
+                    self.abandon(number, ctx);
+                }
+            }
+            other => self.step = other,
+        }
+    }
+}
+
+impl Handler<Aborted> for HostActor {
+    type Result = ();
+
+    fn handle(&mut self, Aborted(ticket): Aborted, ctx: &mut Self::Context) {
+        match std::mem::replace(&mut self.step, Step::Idle) {
+            Step::Aborting(number, waiting) if number == ticket => {
+                for closed in waiting {
+                    // Whoever waited may be gone.
+                    let _ = closed.send(());
+                }
+                self.abandon(ticket, ctx);
+            }
+            other => self.step = other,
+        }
+    }
+}
