@@ -5,11 +5,12 @@
 //! the reason that it gives, and is no failure.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
-use crate::command::{self, capture, cargo};
+use crate::command::{Built, capture};
 
 /// A kind of cases, the file it lies in, and whether the runner must know it by now.
 struct Kind {
@@ -86,9 +87,11 @@ impl Tally {
 pub fn run(options: &Options) -> Result<()> {
     let cases =
         options.cases.canonicalize().with_context(|| format!("no folder of cases at {}", options.cases.display()))?;
-    command::run(cargo().args(["build", "--quiet", "--release", "--example", "conformance"]))?;
+    // The development build, with the features of the whole workspace: `cargo test --workspace` has made it already.
+    let example =
+        Built::with(&["--quiet", "--workspace", "--example", "conformance"])?.executable("example", "conformance")?;
     let usage = {
-        let said = capture(&mut example(&[]))?;
+        let said = capture(&mut Command::new(&example))?;
         said.stdout + &said.stderr
     };
     let mut below = Vec::new();
@@ -101,7 +104,7 @@ pub fn run(options: &Options) -> Result<()> {
             }
             continue;
         }
-        match run_kind(kind, &cases, options)? {
+        match run_kind(&example, kind, &cases, options)? {
             Some(tally) => {
                 println!(
                     "{:<14} {:>7} {:>7} {:>11} {:>6.1} %",
@@ -124,19 +127,12 @@ pub fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The built example with these arguments.
-fn example(arguments: &[&std::ffi::OsStr]) -> std::process::Command {
-    let mut command = cargo();
-    command.args(["run", "--quiet", "--release", "--example", "conformance", "--"]).args(arguments);
-    command
-}
-
-fn run_kind(kind: &Kind, cases: &Path, options: &Options) -> Result<Option<Tally>> {
+fn run_kind(example: &Path, kind: &Kind, cases: &Path, options: &Options) -> Result<Option<Tally>> {
     let file = cases.join(kind.file);
     if !file.is_file() {
         bail!("{} is missing", file.display());
     }
-    let said = capture(&mut example(&[kind.name.as_ref(), file.as_ref()]))?;
+    let said = capture(Command::new(example).arg(kind.name).arg(&file))?;
     let tally = tally_of(&said.stdout);
     if options.verbose || tally.is_none() {
         print!("{}", said.stdout);
