@@ -337,13 +337,14 @@ impl LedgerBook {
 
     /// The events that stand at the head of a new segment: all that must not be forgotten when older segments go.
     pub fn snapshot(&self, now: Timestamp) -> impl Iterator<Item = LedgerEvent> + '_ {
-        let exclusions = self.exclusions.iter().map(|(domain, exclusion)| LedgerEvent::Excluded {
-            domain: domain.clone(),
-            exclusion: exclusion.clone(),
-        });
-        let accounts = self.accounts.iter().filter(move |(_, account)| account.must_be_kept(now)).map(|(site, account)| {
-            LedgerEvent::Site { site: site.clone(), event: SiteEvent::Snapshot(Box::new(account.clone())) }
-        });
+        let exclusions = self
+            .exclusions
+            .iter()
+            .map(|(domain, exclusion)| LedgerEvent::Excluded { domain: domain.clone(), exclusion: exclusion.clone() });
+        let accounts =
+            self.accounts.iter().filter(move |(_, account)| account.must_be_kept(now)).map(|(site, account)| {
+                LedgerEvent::Site { site: site.clone(), event: SiteEvent::Snapshot(Box::new(account.clone())) }
+            });
         exclusions.chain(accounts)
     }
 }

@@ -6,7 +6,7 @@ use super::{Arrival, BARRIER_PARK, FoundUrl, HostState, MAX_BARRIER_STREAK, Orig
 use crate::backoff;
 use crate::ledger::{EndKind, FinishReason, SiteEvent, TicketNumber, Wait, WaitReason};
 use crate::outcome::{self, Answer, BarrierWait, FetchFailure, PageFate, ResolveFailure, SiteEffect};
-use crate::page_choice::{DropReason, MAX_REDIRECT_HOPS, EntryStanding};
+use crate::page_choice::{DropReason, EntryStanding, MAX_REDIRECT_HOPS};
 use crate::time::Timestamp;
 use crate::url::PageUrl;
 
@@ -198,7 +198,12 @@ impl HostState {
     }
 
     /// One rung up the ladder; gives the end of the wait.
-    pub(super) fn back_off(&mut self, retry_after: Option<Duration>, reason: WaitReason, arrival: Arrival) -> Timestamp {
+    pub(super) fn back_off(
+        &mut self,
+        retry_after: Option<Duration>,
+        reason: WaitReason,
+        arrival: Arrival,
+    ) -> Timestamp {
         let rung = self.rules.backoff.next_rung(self.account.rung);
         let span = self.rules.backoff.wait(rung, retry_after, arrival.chance);
         let named = retry_after.is_some_and(|named| named >= span);
