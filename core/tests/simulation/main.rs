@@ -7,6 +7,7 @@
 mod carrier;
 mod checker;
 mod crash;
+mod harvest;
 mod properties;
 mod replies;
 mod retry_after;

@@ -186,7 +186,7 @@ impl Checker {
 
     /// P1, and the origins of P3.
     fn count(&mut self, kind: RequestKind, url: &PageUrl) -> Watched {
-        if let Some((_, said_at)) = self.cycles_said.drain(..).last() {
+        if let Some((_, said_at)) = self.cycles_said.drain(..).next_back() {
             if let Some(last) = self.cycle_at.filter(|last| said_at < last.plus(self.promises.recrawl_interval)) {
                 return Err(format!("P1: a cycle begins at {said_at}, the last one began at {last}"));
             }
