@@ -96,7 +96,6 @@ pub struct Node {
     pub(crate) gate: Arc<LocalGate>,
     pub(crate) stats: Arc<NodeStats>,
     pub(crate) clock: Arc<AnchoredClock>,
-    supervisor: Addr<NodeSupervisor>,
     arbiters: Vec<Arbiter>,
     fatal: Option<oneshot::Receiver<String>>,
 }
