@@ -224,7 +224,7 @@ pub struct SiteAccount {
     pub next_cycle_at: Timestamp,
     /// Page requests of the newest cycle, an open ticket included.
     pub num_page_requests: u16,
-    /// Fingerprints of the origins whose robots.txt was asked for in the newest cycle.
+    /// Fingerprints of the origins that were asked in the newest cycle, for robots.txt or for pages by a copy of it.
     pub robots_origins: Vec<u64>,
     /// The newest ticket's number.
     pub last_ticket: TicketNumber,
@@ -260,9 +260,10 @@ impl SiteAccount {
                 self.last_ticket = *ticket;
                 self.open = Some(OpenTicket { ticket: *ticket, kind: *kind, url: url.clone() });
                 self.num_name_failures = 0;
+                self.note_origin(url);
                 match kind {
                     RequestKind::Page => self.num_page_requests += 1,
-                    RequestKind::Robots => self.note_robots_origin(url),
+                    RequestKind::Robots => {}
                 }
             }
             SiteEvent::Outcome { ticket, delay, .. } => {
@@ -299,7 +300,7 @@ impl SiteAccount {
         self.open.is_some() || self.not_before() > now || (self.cycle > 0 && self.next_cycle_at > now) || self.rung > 0
     }
 
-    fn note_robots_origin(&mut self, url: &PageUrl) {
+    fn note_origin(&mut self, url: &PageUrl) {
         let fingerprint = url.origin().home().fingerprint();
         if !self.robots_origins.contains(&fingerprint) {
             self.robots_origins.push(fingerprint);
@@ -336,13 +337,14 @@ impl LedgerBook {
 
     /// The events that stand at the head of a new segment: all that must not be forgotten when older segments go.
     pub fn snapshot(&self, now: Timestamp) -> impl Iterator<Item = LedgerEvent> + '_ {
-        let exclusions = self.exclusions.iter().map(|(domain, exclusion)| LedgerEvent::Excluded {
-            domain: domain.clone(),
-            exclusion: exclusion.clone(),
-        });
-        let accounts = self.accounts.iter().filter(move |(_, account)| account.must_be_kept(now)).map(|(site, account)| {
-            LedgerEvent::Site { site: site.clone(), event: SiteEvent::Snapshot(Box::new(account.clone())) }
-        });
+        let exclusions = self
+            .exclusions
+            .iter()
+            .map(|(domain, exclusion)| LedgerEvent::Excluded { domain: domain.clone(), exclusion: exclusion.clone() });
+        let accounts =
+            self.accounts.iter().filter(move |(_, account)| account.must_be_kept(now)).map(|(site, account)| {
+                LedgerEvent::Site { site: site.clone(), event: SiteEvent::Snapshot(Box::new(account.clone())) }
+            });
         exclusions.chain(accounts)
     }
 }

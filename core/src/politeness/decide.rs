@@ -36,9 +36,17 @@ impl HostState {
         }
     }
 
-    /// When the carrier should call [`Self::next_action`] again on its own account.
+    /// When the carrier should call [`Self::next_action`] again on its own account; not at all while a request is open or the whole
+    /// site is excluded.
     pub fn next_wakeup(&self) -> Option<Timestamp> {
-        if self.account.open.is_some() { None } else { Some(self.account.not_before()) }
+        if self.account.open.is_some() || self.whole_site_excluded() {
+            return None;
+        }
+        let not_before = self.account.not_before();
+        match self.account.cycle_closed {
+            Some(reason) if !self.may_resume(reason) => Some(not_before.max(self.account.next_cycle_at)),
+            Some(_) | None => Some(not_before),
+        }
     }
 
     /// Gives the ticket for a request proposed before, if it still may be sent at `now`; else `None`, and the carrier asks anew.
@@ -47,7 +55,9 @@ impl HostState {
     pub fn open_ticket(&mut self, intent: RequestIntent, now: Timestamp) -> Option<Ticket> {
         let current = match self.next_action(now) {
             HostAction::FetchRobots(current) | HostAction::Fetch(current) => current,
-            HostAction::WaitUntil(_) | HostAction::Park { .. } | HostAction::Finish(_) | HostAction::AwaitOutcome => return None,
+            HostAction::WaitUntil(_) | HostAction::Park { .. } | HostAction::Finish(_) | HostAction::AwaitOutcome => {
+                return None;
+            }
         };
         if current != intent {
             return None;
@@ -77,11 +87,7 @@ impl HostState {
         match self.account.cycle_closed {
             None if self.account.cycle > 0 => return None,
             Some(reason) if now < self.account.next_cycle_at => {
-                let may_go_on = match reason {
-                    FinishReason::QueueEmpty | FinishReason::Excluded | FinishReason::AddressRefused => true,
-                    FinishReason::BudgetSpent | FinishReason::NoSuchName => false,
-                };
-                if !may_go_on || self.queue.num_queued() == 0 {
+                if !self.may_resume(reason) {
                     return Some(reason);
                 }
                 self.record(now, SiteEvent::CycleResumed);
@@ -90,10 +96,23 @@ impl HostState {
             None | Some(_) => {}
         }
         self.queue.reopen();
-        let event =
-            SiteEvent::CycleOpened { cycle: self.account.cycle + 1, next_cycle_at: now.plus(self.rules.recrawl_interval) };
+        self.forget_robots_failures();
+        let event = SiteEvent::CycleOpened {
+            cycle: self.account.cycle + 1,
+            next_cycle_at: now.plus(self.rules.recrawl_interval),
+        };
         self.record(now, event);
         None
+    }
+
+    /// Whether a cycle that closed for `reason` goes on, since new URLs came while budget was left.
+    fn may_resume(&self, reason: FinishReason) -> bool {
+        match reason {
+            FinishReason::QueueEmpty | FinishReason::Excluded | FinishReason::AddressRefused => {
+                self.queue.num_queued() > 0
+            }
+            FinishReason::BudgetSpent | FinishReason::NoSuchName => false,
+        }
     }
 
     /// Chooses the next request; URLs that robots.txt forbids leave the queue on the way.
@@ -106,13 +125,17 @@ impl HostState {
         }
         loop {
             // URLs of an origin whose robots.txt failed stand back while others can be asked.
-            let open_minded = self.queue.best(|entry| !self.robots_failed(&entry.url));
-            let Some(url) = open_minded.or_else(|| self.queue.best(|_| true)).map(|entry| entry.url.clone()) else {
+            let any_failed = self.any_robots_failed();
+            let best = self.queue.best(|entry| any_failed && self.robots_failed(&entry.url));
+            let Some(url) = best.map(|entry| entry.url.clone()) else {
                 return Err(FinishReason::QueueEmpty);
             };
             match self.robots_standing(&url, now) {
                 Standing::Ask(robots_url) => return Ok(robots_intent(robots_url)),
-                Standing::Allowed(ground) => return Ok(RequestIntent { kind: RequestKind::Page, url, ground }),
+                Standing::Allowed(ground) => {
+                    let url = self.home_before(&url).unwrap_or(url);
+                    return Ok(RequestIntent { kind: RequestKind::Page, url, ground });
+                }
                 Standing::Drop(reason) => self.drop_url(&url, reason),
             }
         }

@@ -197,9 +197,10 @@ impl HostState {
         &self.robots
     }
 
-    /// Adds a seed; its URL joins the queue. A seed of another site is not taken.
+    /// Adds a seed; its URL joins the queue. A seed of another site, or on an excluded host, is not taken.
     pub fn add_seed(&mut self, seed: Seed) {
-        if seed.url.site() != self.site || self.seeds.contains(&seed) {
+        let host = seed.url.host();
+        if !self.site.contains_host(host) || self.exclusions.covers_host(host) || self.seeds.contains(&seed) {
             return;
         }
         self.queue.add(seed.url.clone(), 0, 0, self.rules.max_queued_urls);
@@ -226,6 +227,9 @@ impl HostState {
     /// An open request to a covered host is the carrier's to abort, after which it calls [`Self::on_abandoned`].
     pub fn on_exclusions(&mut self, exclusions: Exclusions) -> usize {
         self.exclusions = exclusions;
+        self.robots_way = self.robots_way.take().filter(|way| {
+            !self.exclusions.covers_host(way.origin.host()) && !self.exclusions.covers_host(way.hops.current().host())
+        });
         let Self { queue, exclusions, seeds, robots, .. } = self;
         seeds.retain(|seed| !exclusions.covers_host(seed.url.host()));
         robots.retain(|robots| !exclusions.covers_host(robots.origin.host()));

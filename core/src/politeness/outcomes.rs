@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::{Arrival, BARRIER_PARK, FoundUrl, HostState, MAX_BARRIER_STREAK};
+use super::{Arrival, BARRIER_PARK, FoundUrl, HostState, MAX_BARRIER_STREAK, OriginRobots};
 use crate::backoff;
 use crate::ledger::{EndKind, FinishReason, SiteEvent, TicketNumber, Wait, WaitReason};
 use crate::outcome::{self, Answer, BarrierWait, FetchFailure, PageFate, ResolveFailure, SiteEffect};
-use crate::page_choice::{DropReason, MAX_REDIRECT_HOPS, EntryStanding};
+use crate::page_choice::{DropReason, EntryStanding, MAX_REDIRECT_HOPS};
 use crate::time::Timestamp;
 use crate::url::PageUrl;
 
@@ -53,12 +53,14 @@ impl HostState {
         match end {
             PageEnd::Page { status, stored } => {
                 self.record_outcome(ticket, EndKind::Answered(status), arrival);
+                self.forget_robots_failures_of(&url.origin());
                 self.queue.settle(&url, stored.standing());
                 self.end_barrier_streak(arrival.at);
                 self.forgive(arrival.at);
             }
             PageEnd::Answered { status, answer } => {
                 self.record_outcome(ticket, EndKind::Answered(status), arrival);
+                self.forget_robots_failures_of(&url.origin());
                 let (fate, effect) = outcome::consequence(&answer);
                 self.apply_fate(&url, fate, drop_reason(&answer, status), num_tries);
                 self.apply_effect(&url, effect, arrival);
@@ -72,16 +74,27 @@ impl HostState {
         }
     }
 
-    /// The operator took the host out while its request was open, and the carrier aborted it.
+    /// The operator took the host out while its request was open, and the carrier aborted it. A ticket that is not the open one changes
+    /// nothing.
     pub fn on_abandoned(&mut self, ticket: TicketNumber, arrival: Arrival) {
+        if self.account.open.as_ref().is_none_or(|open| open.ticket != ticket) {
+            return;
+        }
         self.robots_way = None;
         self.record_outcome(ticket, EndKind::Abandoned, arrival);
     }
 
     /// No address could be had for the host of `url`; nothing was sent.
     pub fn on_unresolved(&mut self, url: &PageUrl, failure: &ResolveFailure, arrival: Arrival) {
-        self.robots_way = None;
+        // A redirect to where nothing can be asked makes the file unreachable, whatever is wrong with that host.
+        if let Some(way) = self.robots_way.take() {
+            return self.note_robots_unreachable(&way.origin, None, WaitReason::RobotsUnreachable, arrival);
+        }
         match failure {
+            // One dead name beside others says nothing about the site.
+            ResolveFailure::NoSuchName if self.has_other_host(url.host()) => {
+                self.drop_host(url.host(), &DropReason::RobotsUnreachable);
+            }
             ResolveFailure::NoSuchName => {
                 match backoff::name_failure_wait(self.account.num_name_failures.saturating_add(1)) {
                     Some(park) => {
@@ -93,16 +106,21 @@ impl HostState {
                 }
             }
             ResolveFailure::NameServers => {
-                self.back_off(None, WaitReason::NameServers, arrival);
+                self.note_robots_unreachable(&url.origin(), None, WaitReason::NameServers, arrival);
             }
-            ResolveFailure::AddressRefused(_) => {
-                let host = url.host().to_owned();
-                let refused: Vec<PageUrl> =
-                    self.queue.by_choice().into_iter().filter(|queued| queued.host() == host).collect();
-                for url in refused {
-                    self.drop_url(&url, DropReason::AddressRefused);
-                }
-            }
+            ResolveFailure::AddressRefused(_) => self.drop_host(url.host(), &DropReason::AddressRefused),
+        }
+    }
+
+    /// Whether the site has a host beside this one that can be asked, as far as is known.
+    fn has_other_host(&self, host: &str) -> bool {
+        let was_read = |robots: &OriginRobots| robots.copy.is_some() && robots.origin.host() != host;
+        self.robots.iter().any(was_read) || self.queue.by_choice().iter().any(|queued| queued.host() != host)
+    }
+
+    fn drop_host(&mut self, host: &str, reason: &DropReason) {
+        for url in self.queue.by_choice().iter().filter(|queued| queued.host() == host) {
+            self.drop_url(url, reason.clone());
         }
     }
 
@@ -162,7 +180,7 @@ impl HostState {
     }
 
     /// The site waits for `span`, on the rung where it stands.
-    fn wait_for(&mut self, span: Duration, reason: WaitReason, at: Timestamp) {
+    pub(super) fn wait_for(&mut self, span: Duration, reason: WaitReason, at: Timestamp) {
         self.extend_wait(Wait { until: at.plus(span), reason }, self.account.rung, at);
     }
 
@@ -180,7 +198,12 @@ impl HostState {
     }
 
     /// One rung up the ladder; gives the end of the wait.
-    pub(super) fn back_off(&mut self, retry_after: Option<Duration>, reason: WaitReason, arrival: Arrival) -> Timestamp {
+    pub(super) fn back_off(
+        &mut self,
+        retry_after: Option<Duration>,
+        reason: WaitReason,
+        arrival: Arrival,
+    ) -> Timestamp {
         let rung = self.rules.backoff.next_rung(self.account.rung);
         let span = self.rules.backoff.wait(rung, retry_after, arrival.chance);
         let named = retry_after.is_some_and(|named| named >= span);
@@ -199,8 +222,19 @@ impl HostState {
     }
 
     pub(super) fn record_outcome(&mut self, ticket: TicketNumber, end: EndKind, arrival: Arrival) {
-        let (took, wire_bytes) = (arrival.took, arrival.wire_bytes);
-        let delay = self.delay_after(took);
+        self.record_outcome_with_delay(ticket, end, arrival, self.delay_after(arrival.took));
+    }
+
+    /// The request of `ticket` was sent by a process that is gone. What it knew of Crawl-delays may be gone with it, so the delay in
+    /// force is never shortened.
+    pub(super) fn record_lost(&mut self, ticket: TicketNumber, at: Timestamp) {
+        let arrival = Arrival { at, took: Duration::ZERO, wire_bytes: 0, chance: 0.0 };
+        let delay = self.delay_after(arrival.took).max(self.account.delay);
+        self.record_outcome_with_delay(ticket, EndKind::Lost, arrival, delay);
+    }
+
+    fn record_outcome_with_delay(&mut self, ticket: TicketNumber, end: EndKind, arrival: Arrival, delay: Duration) {
+        let Arrival { took, wire_bytes, .. } = arrival;
         self.record(arrival.at, SiteEvent::Outcome { ticket, end, wire_bytes, took, delay });
     }
 

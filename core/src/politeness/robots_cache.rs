@@ -9,13 +9,13 @@ use crate::codec::{self, Stored};
 use crate::ledger::{EndKind, RobotsGround, TicketNumber, WaitReason};
 use crate::origin::{Origin, Scheme};
 use crate::outcome::FetchFailure;
-use crate::page_choice::DropReason;
+use crate::page_choice::{DropReason, EntryStanding};
 use crate::response::ResponseHead;
 use crate::retry_after;
 use crate::robots::status::{
     self, BodyEnd, InForce, RobotsAnswer, RobotsHops, RobotsReading, UnreachableReason, Validators,
 };
-use crate::robots::{RobotsPolicy, RobotsRefusal, RobotsVerdict};
+use crate::robots::{RobotsBasis, RobotsPolicy, RobotsRefusal, RobotsVerdict};
 use crate::site_row::RobotsCopy;
 use crate::time::Timestamp;
 use crate::url::PageUrl;
@@ -72,6 +72,16 @@ pub enum RobotsEnd<'a> {
     Failed(FetchFailure),
 }
 
+impl RobotsEnd<'_> {
+    /// The same in a word.
+    fn kind(&self) -> EndKind {
+        match self {
+            Self::Answered { head, .. } => EndKind::Answered(head.status),
+            Self::Failed(failure) => EndKind::Failed(*failure),
+        }
+    }
+}
+
 /// Where a URL stands with robots.txt.
 pub(super) enum Standing {
     /// The rules must be asked for first, there.
@@ -126,58 +136,95 @@ impl HostState {
         self.robots_of(&url.origin()).is_some_and(|robots| robots.num_failures > 0)
     }
 
-    pub(super) fn robots_standing(&self, url: &PageUrl, now: Timestamp) -> Standing {
-        let origin = url.origin();
-        let Some(robots) = self.robots_of(&origin) else {
-            return self.ask_robots(&origin);
-        };
-        let is_fresh = robots.copy.as_ref().is_some_and(|copy| now < copy.expires_at);
-        if !is_fresh && now >= robots.retry_at {
-            let given_up = robots.num_failures >= MAX_SIDE_ORIGIN_ROBOTS_TRIES && self.account.num_page_requests > 0;
-            return if given_up { Standing::Drop(DropReason::RobotsUnreachable) } else { self.ask_robots(&origin) };
-        }
-        match robots.rules_in_force(now) {
-            Some(policy) => standing_of(policy.verdict(url)),
-            None => self.ask_robots(&origin),
+    pub(super) fn any_robots_failed(&self) -> bool {
+        self.robots.iter().any(|robots| robots.num_failures > 0)
+    }
+
+    /// A new cycle gives every origin its tries again.
+    pub(super) fn forget_robots_failures(&mut self) {
+        for robots in &mut self.robots {
+            robots.num_failures = 0;
         }
     }
 
-    fn ask_robots(&self, origin: &Origin) -> Standing {
-        let fingerprint = origin.home().fingerprint();
-        let asked = &self.account.robots_origins;
-        if asked.len() >= usize::from(self.rules.budget.origins()) && !asked.contains(&fingerprint) {
+    /// The origin answers.
+    pub(super) fn forget_robots_failures_of(&mut self, origin: &Origin) {
+        if let Some(robots) = self.robots.iter_mut().find(|robots| robots.origin == *origin) {
+            robots.num_failures = 0;
+        }
+    }
+
+    pub(super) fn robots_standing(&self, url: &PageUrl, now: Timestamp) -> Standing {
+        let origin = url.origin();
+        if !self.may_ask_origin(&origin) {
             return Standing::Drop(DropReason::TooManyOrigins);
         }
-        Standing::Ask(origin.robots_url())
+        let ask = Standing::Ask(origin.robots_url());
+        let Some(robots) = self.robots_of(&origin) else { return ask };
+        let is_fresh = robots.copy.as_ref().is_some_and(|copy| now < copy.expires_at);
+        let given_up = robots.num_failures >= MAX_SIDE_ORIGIN_ROBOTS_TRIES && self.account.num_page_requests > 0;
+        match robots.rules_in_force(now) {
+            Some(_) if !is_fresh && now >= robots.retry_at => ask,
+            Some(policy) => standing_of(policy.verdict(url)),
+            None if given_up => Standing::Drop(DropReason::RobotsUnreachable),
+            None => ask,
+        }
+    }
+
+    /// Whether the cycle has room for requests to this origin, robots.txt included (P3).
+    fn may_ask_origin(&self, origin: &Origin) -> bool {
+        let asked = &self.account.robots_origins;
+        asked.len() < usize::from(self.rules.budget.origins()) || asked.contains(&origin.home().fingerprint())
+    }
+
+    /// A robots.txt answered with 403 may announce a barrier: then the home page of its origin goes before `url` (DESIGN §5).
+    pub(super) fn home_before(&mut self, url: &PageUrl) -> Option<PageUrl> {
+        let copy = self.robots_of(&url.origin())?.copy.as_ref()?;
+        if copy.policy.basis() != (RobotsBasis::NoFile { status: 403 }) {
+            return None;
+        }
+        let home = url.origin().home();
+        self.queue.add(home.clone(), 0, 0, self.rules.max_queued_urls);
+        let entry = self.queue.get(&home)?;
+        (entry.standing == EntryStanding::Queued && entry.num_tries == 0).then_some(home)
     }
 
     /// The request for a robots.txt ended.
     pub fn on_robots(&mut self, ticket: TicketNumber, end: RobotsEnd<'_>, arrival: Arrival) {
         let Some(open) = self.account.open.as_ref().filter(|open| open.ticket == ticket) else { return };
         let asked = open.url.clone();
-        let mut way = self.robots_way.take().unwrap_or_else(|| {
+        let own_way = || {
             let origin = asked.origin();
-            RobotsWay { hops: RobotsHops::from_origin(&origin), origin }
-        });
-        let (end_kind, reading) = match end {
+            let way = RobotsWay { hops: RobotsHops::from_origin(&origin), origin };
+            (*way.hops.current() == asked).then_some(way)
+        };
+        let Some(mut way) = self.robots_way.take().or_else(own_way) else {
+            // The origin where the way began was excluded meanwhile: the answer says nothing about any other.
+            self.record_outcome(ticket, end.kind(), arrival);
+            return self.wait_if_asked(end, arrival);
+        };
+        let end_kind = end.kind();
+        let reading = match end {
             RobotsEnd::Answered { head, body, body_end } => {
                 let answer = RobotsAnswer { head, body, body_end, validators: Validators::NotSent };
-                let reading = status::read_answer(&way.hops, &answer, &self.rules.product_token);
-                (EndKind::Answered(head.status), reading)
+                status::read_answer(&way.hops, &answer, &self.rules.product_token)
             }
             RobotsEnd::Failed(failure) => {
-                if failure.nothing_answered() && self.drop_guessed_scheme(&way.origin) {
-                    self.record_outcome(ticket, EndKind::Failed(failure), arrival);
+                if failure.nothing_answered() && way.hops.num_hops() == 0 && self.drop_guessed_scheme(&way.origin) {
+                    self.record_outcome(ticket, end_kind, arrival);
                     return;
                 }
-                (EndKind::Failed(failure), RobotsReading::Unreachable(UnreachableReason::Failed(failure)))
+                RobotsReading::Unreachable(UnreachableReason::Failed(failure))
             }
         };
         match reading {
-            RobotsReading::Hop(next) if !self.exclusions.covers_host(next.host()) => {
+            RobotsReading::Hop(next)
+                if !self.exclusions.covers_host(next.host()) && self.may_ask_origin(&next.origin()) =>
+            {
                 way.hops.follow(next);
                 self.robots_way = Some(way);
                 self.record_outcome(ticket, end_kind, arrival);
+                self.wait_if_asked(end, arrival);
             }
             // Another site's robots.txt is that site's own to ask for; here it counts as unreachable.
             RobotsReading::Hop(_)
@@ -191,7 +238,15 @@ impl HostState {
                 // The outcome comes after the new rules: its delay knows their Crawl-delay.
                 self.record_outcome(ticket, end_kind, arrival);
                 self.forgive(arrival.at);
+                self.wait_if_asked(end, arrival);
             }
+        }
+    }
+
+    /// Retry-After is obeyed whatever else the answer says (P4).
+    fn wait_if_asked(&mut self, end: RobotsEnd<'_>, arrival: Arrival) {
+        if let Some(span) = retry_after_of(end, arrival) {
+            self.wait_for(span, WaitReason::RetryAfter, arrival.at);
         }
     }
 
@@ -211,26 +266,35 @@ impl HostState {
         end_kind: EndKind,
         arrival: Arrival,
     ) {
-        let retry_after = match end {
-            RobotsEnd::Answered { head, .. } => retry_after::wait_of(head, arrival.at),
-            RobotsEnd::Failed(_) => None,
-        };
         self.record_outcome(ticket, end_kind, arrival);
-        let until = self.back_off(retry_after, WaitReason::RobotsUnreachable, arrival);
+        self.note_robots_unreachable(origin, retry_after_of(end, arrival), WaitReason::RobotsUnreachable, arrival);
+    }
+
+    /// The robots.txt of `origin` cannot be read: the site waits.
+    pub(super) fn note_robots_unreachable(
+        &mut self,
+        origin: &Origin,
+        retry_after: Option<Duration>,
+        reason: WaitReason,
+        arrival: Arrival,
+    ) {
+        let until = self.back_off(retry_after, reason, arrival);
         let robots = self.robots_of_mut(origin);
         robots.unreachable_since.get_or_insert(arrival.at);
         robots.num_failures = robots.num_failures.saturating_add(1);
+        let had_run_out = robots.copy.as_ref().is_none_or(|copy| arrival.at >= copy.expires_at);
         robots.retry_at = match robots.rules_in_force(until) {
-            Some(_) => until.plus(RETRY_BEHIND_A_COPY),
-            None => until,
+            Some(_) if had_run_out => until.plus(RETRY_BEHIND_A_COPY),
+            Some(_) | None => until,
         };
     }
 
-    /// Where `origin` came from a seed whose https was a guess: all its URLs change to http. False if it was no guess.
+    /// Where `origin` came from a seed whose https was a guess: all its URLs change to http. False if it was no guess, or one that
+    /// turned out right before.
     fn drop_guessed_scheme(&mut self, origin: &Origin) -> bool {
-        let guessed =
-            |seed: &Seed| seed.scheme == SeedScheme::Guessed && seed.url.origin() == *origin;
-        if origin.scheme() != Scheme::Https || !self.seeds.iter().any(guessed) {
+        let guessed = |seed: &Seed| seed.scheme == SeedScheme::Guessed && seed.url.origin() == *origin;
+        let was_read = self.robots_of(origin).is_some_and(|robots| robots.copy.is_some());
+        if origin.scheme() != Scheme::Https || was_read || !self.seeds.iter().any(guessed) {
             return false;
         }
         let to_http = |url: &PageUrl| if url.origin() == *origin { with_scheme(url, Scheme::Http) } else { None };
@@ -248,6 +312,14 @@ impl HostState {
     pub(super) fn crawl_delay(&self) -> Option<Duration> {
         let policies = self.robots.iter().filter_map(|robots| robots.copy.as_ref()).map(|copy| &copy.policy);
         policies.filter_map(RobotsPolicy::crawl_delay).max().map(|delay| delay.min(self.rules.max_crawl_delay))
+    }
+}
+
+/// The wait that the answer asks for, if one came.
+fn retry_after_of(end: RobotsEnd<'_>, arrival: Arrival) -> Option<Duration> {
+    match end {
+        RobotsEnd::Answered { head, .. } => retry_after::wait_of(head, arrival.at),
+        RobotsEnd::Failed(_) => None,
     }
 }
 

@@ -4,11 +4,9 @@
 //! and the caller puts the ledger's into the row where the two differ.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use super::{Arrival, HostState, OriginRobots, SiteRules};
+use super::{HostState, OriginRobots, SiteRules};
 use crate::exclusion::Exclusions;
-use crate::ledger::EndKind;
 use crate::page_choice::PageQueue;
 use crate::site_row::SiteRow;
 use crate::time::Timestamp;
@@ -29,14 +27,21 @@ impl HostState {
         state.account = row.account;
         state.robots = robots;
         state.queue = queue;
-        for seed in row.seeds {
-            state.add_seed(seed);
+        for seed in &row.seeds {
+            // One that is in the queue already is not counted as linked once more.
+            if state.queue.get(&seed.url).is_none() {
+                state.queue.add(seed.url.clone(), 0, 0, state.rules.max_queued_urls);
+            }
+        }
+        state.seeds = row.seeds;
+        // The store may show the queue as it was before the open cycle began. Where no page was asked since, nothing in it is settled.
+        if state.account.cycle_closed.is_none() && state.account.num_page_requests == 0 {
+            state.queue.reopen();
         }
         state.on_exclusions(exclusions);
         if let Some(open) = state.account.open.clone() {
             state.queue.count_try(&open.url);
-            let arrival = Arrival { at: now, took: Duration::ZERO, wire_bytes: 0, chance: 0.0 };
-            state.record_outcome(open.ticket, EndKind::Lost, arrival);
+            state.record_lost(open.ticket, now);
         }
         state
     }

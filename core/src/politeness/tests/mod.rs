@@ -1,3 +1,5 @@
+mod found_by_simulation;
+
 use std::time::Duration;
 
 use super::*;
@@ -69,7 +71,11 @@ impl Play {
         let ticket = self.ask();
         assert_eq!(ticket.intent.kind, RequestKind::Robots, "{}", ticket.intent.url);
         let arrival = self.arrival();
-        self.state.on_robots(ticket.number, RobotsEnd::Answered { head, body: body.as_bytes(), body_end: crate::robots::status::BodyEnd::Whole }, arrival);
+        self.state.on_robots(
+            ticket.number,
+            RobotsEnd::Answered { head, body: body.as_bytes(), body_end: crate::robots::status::BodyEnd::Whole },
+            arrival,
+        );
         ticket
     }
 
@@ -337,7 +343,10 @@ fn three_barriers_in_a_row_park_the_site_and_a_page_between_starts_the_count_ane
     let mut play = Play::new();
     play.allow_all();
     play.store_page();
-    let barrier = || PageEnd::Answered { status: 403, answer: Answer::Barrier { kind: BarrierKind::Forbidden, status: 403, retry_after: None } };
+    let barrier = || PageEnd::Answered {
+        status: 403,
+        answer: Answer::Barrier { kind: BarrierKind::Forbidden, status: 403, retry_after: None },
+    };
     for page in 0..9 {
         play.link(&format!("https://a.test/{page}"));
     }
