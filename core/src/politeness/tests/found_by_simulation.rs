@@ -1,4 +1,5 @@
-//! Faults that the simulation (`core/tests/simulation`) found, each with the shortest way there.
+//! Faults that the simulation (`core/tests/simulation`) found, or that writing it brought to light: each with the shortest
+//! way there.
 
 use super::*;
 use crate::exclusion::{Domain, Exclusion};
@@ -240,7 +241,7 @@ fn pages_are_asked_by_a_copy_in_force_however_often_a_new_one_failed() {
         play.now = play.now.plus(Duration::from_secs(2 * 3600));
         play.link(&format!("https://a.test/{page}"));
         play.answer_robots(&ResponseHead::new(500), "");
-        play.store_page();
+        play.answer(PageEnd::Failed(FetchFailure::Reset));
     }
 }
 
@@ -272,4 +273,28 @@ fn after_a_forbidden_robots_txt_the_home_page_is_asked_first() {
     play.answer_robots(&ResponseHead::new(403), "");
     assert_eq!(play.store_page().intent.url, url("https://a.test/"));
     assert_eq!(play.store_page().intent.url, url("https://a.test/deep/page"));
+}
+
+#[test]
+fn the_twenty_first_origin_is_dropped() {
+    let mut play = Play::new();
+    for host in 1..21 {
+        play.link(&format!("https://h{host}.a.test/"));
+    }
+    for _ in 0..20 {
+        play.answer_robots(&ResponseHead::new(401), "");
+    }
+    assert_eq!(play.state.next_action(play.now), HostAction::Finish(FinishReason::QueueEmpty));
+    let last = play.state.queue().get(&url("https://h20.a.test/")).unwrap();
+    assert_eq!(last.standing, EntryStanding::Dropped(DropReason::TooManyOrigins));
+}
+
+#[test]
+fn a_shorter_wait_does_not_end_a_longer_one() {
+    let mut play = Play::new();
+    play.allow_all();
+    play.link("https://a.test/b");
+    let answer = Answer::Barrier { kind: BarrierKind::Challenge, status: 429, retry_after: None };
+    play.answer(PageEnd::Answered { status: 429, answer });
+    assert_eq!(play.pause(), BARRIER_PARK);
 }
