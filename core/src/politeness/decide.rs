@@ -128,7 +128,7 @@ impl HostState {
             let any_failed = self.any_robots_failed();
             let best = self.queue.best(|entry| any_failed && self.robots_failed(&entry.url));
             let Some(url) = best.map(|entry| entry.url.clone()) else {
-                return Err(FinishReason::QueueEmpty);
+                return Err(self.why_nothing_is_left());
             };
             match self.robots_standing(&url, now) {
                 Standing::Ask(robots_url) => return Ok(robots_intent(robots_url)),
@@ -139,6 +139,13 @@ impl HostState {
                 Standing::Drop(reason) => self.drop_url(&url, reason),
             }
         }
+    }
+
+    fn why_nothing_is_left(&self) -> FinishReason {
+        let refused = EntryStanding::Dropped(DropReason::AddressRefused);
+        let entries = self.queue.entries();
+        let all_refused = !entries.is_empty() && entries.iter().all(|entry| entry.standing == refused);
+        if all_refused { FinishReason::AddressRefused } else { FinishReason::QueueEmpty }
     }
 
     pub(super) fn drop_url(&mut self, url: &PageUrl, reason: DropReason) {

@@ -375,6 +375,16 @@ fn a_name_that_does_not_exist_parks_longer_each_time_and_is_dropped_then() {
 }
 
 #[test]
+fn site_whose_address_is_refused_ends_for_that_reason() {
+    let mut play = Play::new();
+    assert!(matches!(play.state.next_action(play.now), HostAction::FetchRobots(_)));
+    let arrival = play.arrival();
+    let refused = ResolveFailure::AddressRefused("10.0.0.1 is private".to_owned());
+    play.state.on_unresolved(&url("https://a.test/"), &refused, arrival);
+    assert_eq!(play.state.next_action(play.now), HostAction::Finish(FinishReason::AddressRefused));
+}
+
+#[test]
 fn exclusion_empties_the_queue_and_stops_a_durable_ticket() {
     let mut play = Play::new();
     let ticket = play.ask();
