@@ -123,6 +123,17 @@ pub struct Header {
     pub value: String,
 }
 
+/// An error with its causes as one line; a cause that the message above it has told already is not told again.
+pub fn in_one_line(error: &anyhow::Error) -> String {
+    let mut line = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !line.contains(&cause) {
+            line = format!("{line}: {cause}");
+        }
+    }
+    line
+}
+
 fn span(text: &str) -> Result<Duration, String> {
     parse_span(text).map_err(|error| error.to_string())
 }
@@ -159,6 +170,17 @@ mod tests {
         let error = parse(typed).expect_err("it was taken");
         assert_eq!(error.exit_code(), 2, "{typed:?}");
         assert!(error.to_string().contains(word), "{typed:?}: {error}");
+    }
+
+    #[test]
+    fn cause_is_told_once() {
+        let io = || std::io::Error::other("disk gone");
+        let check = |error: anyhow::Error, wanted: &str| assert_eq!(in_one_line(&error), wanted);
+        check(anyhow::Error::from(io()).context("cannot open x"), "cannot open x: disk gone");
+        check(
+            anyhow::Error::from(io()).context("cannot open x: disk gone; name another"),
+            "cannot open x: disk gone; name another",
+        );
     }
 
     #[test]

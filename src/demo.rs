@@ -14,7 +14,7 @@ use lohisoftbot_core::identity::{Identity, UserAgentForm};
 use lohisoftbot_core::record::PageRecord;
 use lohisoftbot_core::seed::Seed;
 
-use crate::cli::DemoArgs;
+use crate::cli::{DemoArgs, in_one_line};
 use crate::node::progress::{Lines, LogWriter, Progress};
 use crate::node::session::{Session, Until, WaitEnd};
 use crate::practice_web::PracticeWeb;
@@ -37,7 +37,7 @@ pub fn main(args: &DemoArgs) -> ExitCode {
         Ok(code) => code.into(),
         Err(error) => {
             // There is nobody left to tell when standard error is gone.
-            let _ = writeln!(std::io::stderr(), "lohisoftbot demo: {error:#}");
+            let _ = writeln!(std::io::stderr(), "lohisoftbot demo: {}", in_one_line(&error));
             ExitCode::from(2)
         }
     }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
-use lohisoftbot::cli::{Cli, CliCommand};
+use lohisoftbot::cli::{Cli, CliCommand, in_one_line};
 use lohisoftbot::{check, demo, inspect, node};
 
 fn main() -> ExitCode {
@@ -34,7 +34,7 @@ fn ended(result: anyhow::Result<u8>) -> ExitCode {
                 return ExitCode::SUCCESS;
             }
             // There is nobody left to tell when standard error is gone.
-            let _ = writeln!(std::io::stderr(), "lohisoftbot: {error:#}");
+            let _ = writeln!(std::io::stderr(), "lohisoftbot: {}", in_one_line(&error));
             ExitCode::from(2)
         }
     }

@@ -15,6 +15,7 @@ mod retry_after;
 mod robots;
 mod robots_extra;
 mod robots_status;
+mod sitemaps;
 mod urls;
 
 use std::any::Any;
@@ -59,7 +60,7 @@ impl CaseResult {
 type RunLine = fn(&Value, &Path) -> CaseResult;
 
 /// Every kind, by the name that the command line takes.
-const KINDS: [(&str, RunLine); 8] = [
+const KINDS: [(&str, RunLine); 9] = [
     ("robots", robots::run_line),
     ("robots_extra", robots_extra::run_line),
     ("robots_status", robots_status::run_line),
@@ -67,6 +68,7 @@ const KINDS: [(&str, RunLine); 8] = [
     ("urls", urls::run_line),
     ("metadata", metadata::run_line),
     ("encoding", encoding::run_line),
+    ("sitemaps", sitemaps::run_line),
     ("pages", pages::run_line),
 ];
 

@@ -1,6 +1,6 @@
 //! A running node: opens ledger and store, starts the actors on their arbiters, and ends them in order.
 //!
-//! Start: the control socket first (a second node must touch nothing), then the ledger, then the store, then what the ledger knows
+//! Start: what the configuration alone can refuse, then the control socket (a second node must touch nothing), then the ledger, then the store, then what the ledger knows
 //! better is folded into the store; only then does anything crawl. End: host actors give their sites up, the last changes are durable, the
 //! store's checkpoint names the ledger's end.
 
@@ -24,17 +24,17 @@ use lohisoftbot_actors::ledger::{LastSeq, LedgerActor};
 use lohisoftbot_actors::permits::Permits;
 use lohisoftbot_actors::ports::{Clock, LocalGate, NetworkFactory, OpenAddressGate, WholePlacement};
 use lohisoftbot_actors::stats::NodeStats;
-use lohisoftbot_actors::storage::{EntryFilter, RecordStore, StoreChange, catch_up};
+use lohisoftbot_actors::storage::{EntryFilter, RecordStore, catch_up};
 use lohisoftbot_actors::supervisor::{EndSupervision, ExtractorFactory, NodeSupervisor, StartExtractors};
 use lohisoftbot_core::config::Config;
 use lohisoftbot_core::identity::{IdentityRefusal, IdentityStanding};
-use lohisoftbot_core::site_row::{SiteRow, SiteStanding};
 use lohisoftbot_core::time::Timestamp;
 use tokio::sync::oneshot;
 
 use crate::check::holds_address;
 use crate::io::data_dir::DataDir;
 use crate::io::ledger_files::{LedgerFiles, LedgerReader};
+use crate::io::network::Network;
 use crate::io::sled_store::{SledStore, StoreOptions};
 use guard::GuardedNetwork;
 
@@ -69,31 +69,40 @@ pub enum StartError {
     Actors,
 }
 
+/// What the configuration and the machine allow, found out without making or changing anything.
+pub struct NodeSetup {
+    standing: IdentityStanding,
+    network: Network,
+}
+
+impl NodeSetup {
+    /// Refuses a node that may crawl nothing, and a network that cannot be set up.
+    pub fn new(config: &Config) -> Result<Self, StartError> {
+        let standing = IdentityStanding::of(config, holds_address);
+        if config.network.allow_ranges.is_empty() {
+            standing.may_crawl_public()?;
+        }
+        Ok(Self { standing, network: assemble::network(config)? })
+    }
+}
+
 /// A running node.
 pub struct Node {
     pub(crate) frontier: Addr<FrontierActor>,
     pub(crate) index: Addr<IndexActor>,
     pub(crate) ledger: Addr<LedgerActor>,
     pub(crate) ledger_reader: Arc<LedgerReader>,
+    supervisor: Addr<NodeSupervisor>,
     pub(crate) gate: Arc<LocalGate>,
     pub(crate) stats: Arc<NodeStats>,
     pub(crate) clock: Arc<AnchoredClock>,
-    supervisor: Addr<NodeSupervisor>,
     arbiters: Vec<Arbiter>,
     fatal: Option<oneshot::Receiver<String>>,
 }
 
 impl Node {
     /// Opens the data directory of `config` and starts to crawl what is due there.
-    pub async fn start(config: &Config) -> Result<Self, StartError> {
-        let standing = IdentityStanding::of(config, holds_address);
-        if let Err(refusal) = standing.may_crawl_public() {
-            if config.network.allow_ranges.is_empty() {
-                return Err(refusal.into());
-            }
-            tracing::info!("only the opened ranges are crawled: {refusal}");
-        }
-        let network = assemble::network(config)?;
+    pub async fn start(config: &Config, NodeSetup { standing, network }: NodeSetup) -> Result<Self, StartError> {
         let clock = Arc::new(AnchoredClock::from_system());
         let dir = DataDir::new(&config.store.data_dir);
         let (ledger_files, book, report) = LedgerFiles::open(&dir.ledger(), clock.now())?;
@@ -105,7 +114,10 @@ impl Node {
         if !opened.moved_snapshots.is_empty() || opened.num_unfinished_snapshots > 0 {
             tracing::warn!(?opened, "the store was left untidy by a crash; its log is whole");
         }
-        bring_up(&mut store, &ledger_reader, book.last_seq, &*clock)?;
+        bring_up(&mut store, &ledger_reader, book.last_seq)?;
+        if let Err(refusal) = standing.may_crawl_public() {
+            tracing::info!("only the opened ranges are crawled: {refusal}");
+        }
 
         let stats = Arc::new(NodeStats::default());
         let (fatal_sender, fatal) = oneshot::channel();
@@ -173,10 +185,10 @@ impl Node {
             index,
             ledger,
             ledger_reader,
+            supervisor,
             gate,
             stats,
             clock,
-            supervisor,
             arbiters,
             fatal: Some(fatal),
         })
@@ -214,19 +226,12 @@ impl Node {
     }
 }
 
-/// Folds what the ledger knows better into the store, and makes sites due that a crash cut off.
-fn bring_up(store: &mut SledStore, reader: &LedgerReader, last_seq: u64, clock: &dyn Clock) -> Result<(), StartError> {
+/// Folds what the ledger knows better into the store.
+fn bring_up(store: &mut SledStore, reader: &LedgerReader, last_seq: u64) -> Result<(), StartError> {
     let unseen = reader.stream(EntryFilter::since_checkpoint(store.ledger_seq()))?;
     let counts = catch_up(store, last_seq, unseen.entries())?;
     if counts.num_entries > 0 {
         tracing::info!(num_entries = counts.num_entries, num_sites = counts.num_sites, "caught up with the ledger");
-    }
-    let now = clock.now();
-    for site in store.live_sites()? {
-        if let Some(row) = store.site(&site)? {
-            let row = SiteRow { standing: SiteStanding::Due, due_at: now, ..row };
-            store.apply(StoreChange::SaveSite { row: Box::new(row), frontier: None, robots: None })?;
-        }
     }
     store.checkpoint(last_seq)?;
     Ok(())

@@ -8,7 +8,7 @@ use lohisoftbot_core::time::Timestamp;
 
 use super::progress::{Lines, LogWriter, Progress};
 use super::session::{Session, Until, WaitEnd};
-use crate::cli::RunArgs;
+use crate::cli::{RunArgs, in_one_line};
 use crate::seeds_file::{self, SeedsFile};
 use crate::{config_file, telemetry};
 
@@ -21,7 +21,7 @@ pub fn main(args: &RunArgs) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // There is nobody left to tell when standard error is gone.
-            let _ = writeln!(std::io::stderr(), "lohisoftbot: {error:#}");
+            let _ = writeln!(std::io::stderr(), "lohisoftbot: {}", in_one_line(&error));
             ExitCode::from(2)
         }
     }

@@ -13,7 +13,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 
-use super::{Node, NodeApi, StartError};
+use super::{Node, NodeApi, NodeSetup, StartError};
 use crate::control::{ControlSocket, SocketError, serve};
 
 /// Site rows read from the store at once.
@@ -75,11 +75,22 @@ pub struct Session {
 
 impl Session {
     /// Takes the control socket, then starts the node. Must run on an arbiter.
+    ///
+    /// What the configuration alone can refuse is refused before anything is made, and a taken socket before the data directory is.
     pub async fn open(config: &Config) -> Result<Self, OpenError> {
-        let path = config.store.data_dir.clone();
-        std::fs::create_dir_all(&path).map_err(|source| OpenError::DataDir { path, source })?;
-        let socket = ControlSocket::bind(&config.socket_path())?;
-        let mut node = Node::start(config).await?;
+        let setup = NodeSetup::new(config)?;
+        let data_dir = &config.store.data_dir;
+        let make_data_dir = || {
+            let failed = |source| OpenError::DataDir { path: data_dir.clone(), source };
+            std::fs::create_dir_all(data_dir).map_err(failed)
+        };
+        let socket_path = config.socket_path();
+        if socket_path.starts_with(data_dir) {
+            make_data_dir()?;
+        }
+        let socket = ControlSocket::bind(&socket_path)?;
+        make_data_dir()?;
+        let mut node = Node::start(config, setup).await?;
         let (teller, told) = watch::channel(false);
         let teller = Rc::new(teller);
         listen_for_signals(teller.clone()).map_err(OpenError::Signals)?;

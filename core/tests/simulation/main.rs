@@ -7,6 +7,7 @@
 mod carrier;
 mod checker;
 mod crash;
+mod harvest;
 mod properties;
 mod replies;
 mod retry_after;
@@ -80,7 +81,10 @@ fn promises_hold_on_thousands_of_sites_through_years_of_faults() {
     };
     let sums: Vec<Totals> = thread::scope(|scope| {
         let threads: Vec<_> = (0..num_threads).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|wrong| std::panic::resume_unwind(wrong))).collect()
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|wrong| std::panic::resume_unwind(wrong)))
+            .collect()
     });
     println!("{sums:?}");
     // A run that asks hardly anything would prove nothing.

@@ -1,0 +1,158 @@
+//! One crawl of a practice web with every fault there is, and what all must hold after it: the auditor finds nothing, what was stored is
+//! what the pages say, and of their text nothing is left anywhere.
+
+mod crawl;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lohisoftbot::practice_web::auditor::ViolationKind;
+use lohisoftbot::practice_web::faults::RobotsKind;
+use lohisoftbot::practice_web::labels::{AnswerKind, Permission, Storage, UrlLabel};
+use lohisoftbot::practice_web::log::LogEntry;
+use serde_json::Value;
+
+use crawl::{CANARIES, crawl};
+
+/// The most page requests that a site may get.
+const BUDGET: usize = 20;
+
+#[test]
+fn auditor_finds_no_violation_in_the_whole_log() {
+    let report = &crawl().report;
+    assert!(report.is_clean(), "{report}");
+    assert_eq!(report.max_at_once(), 1, "{report}");
+    assert!(report.sites.values().all(|site| site.num_page_requests <= BUDGET), "{report}");
+    assert_eq!(report.of_kind(ViolationKind::InsideWait).count(), 0);
+    // A web on which nothing happened would be clean too.
+    assert!(report.num_sites() >= crawl::NUM_SITES - 1, "{report}");
+    assert!(report.num_waits_honoured >= 10, "{report}");
+    assert_eq!(report.num_unlabelled, 0, "{report}");
+}
+
+#[test]
+fn every_kind_of_fault_was_met() {
+    let crawl = crawl();
+    let asked: BTreeSet<String> = crawl.entries.iter().map(url_of).collect();
+    let mut is_met: BTreeMap<String, bool> = BTreeMap::new();
+    for label in &crawl.labels {
+        let is_fault = matches!(label.answer, AnswerKind::Robots(_) | AnswerKind::Fault(_) | AnswerKind::PanicPage);
+        if is_fault && label.permission == Permission::Allowed && !is_never_heard(label) {
+            *is_met.entry(format!("{:?}", label.answer)).or_default() |= asked.contains(&label.url);
+        }
+    }
+    assert!(is_met.len() > 80, "{} kinds", is_met.len());
+    let not_met: Vec<_> = is_met.iter().filter(|(_, met)| !**met).collect();
+    assert!(not_met.is_empty(), "never asked: {not_met:?}");
+}
+
+/// The log begins behind the handshake, so a request that fails in it is not there.
+fn is_never_heard(label: &UrlLabel) -> bool {
+    label.answer == AnswerKind::Robots(RobotsKind::WrongCertificate)
+}
+
+#[test]
+fn stored_records_say_what_the_pages_say() {
+    let crawl = crawl();
+    let labels: BTreeMap<&str, &UrlLabel> = crawl.labels.iter().map(|label| (label.url.as_str(), label)).collect();
+    for page in &crawl.pages {
+        let url = page["url"].as_str().unwrap();
+        let label = labels.get(url).unwrap_or_else(|| panic!("{url} was never planned"));
+        assert_ne!(label.storage, Storage::NotStored, "{url}: {:?}", label.answer);
+        // What is a guess for every reader has no label to compare with.
+        let Some(title) = &label.title else { continue };
+        assert_eq!(page["title"].as_str(), Some(title.as_str()), "{url}");
+        assert_eq!(page["description"].as_str(), label.description.as_deref(), "{url}");
+        assert_eq!(page["lang"].as_str(), label.lang.as_deref(), "{url}");
+        let headings: Vec<(u8, String)> = page["headings"].as_array().unwrap().iter().map(heading).collect();
+        if page["cut"] == true {
+            assert!(label.headings.starts_with(&headings), "{url}: {headings:?}");
+        } else {
+            assert_eq!(headings, label.headings, "{url}");
+        }
+    }
+}
+
+#[test]
+fn every_page_that_came_and_may_be_kept_is_stored() {
+    let crawl = crawl();
+    let stored: BTreeSet<&str> = crawl.pages.iter().map(|page| page["url"].as_str().unwrap()).collect();
+    let answered: BTreeSet<String> =
+        crawl.entries.iter().filter(|entry| entry.status == Some(200)).map(url_of).collect();
+    let wanted = crawl.labels.iter().filter(|label| label.storage == Storage::Stored && answered.contains(&label.url));
+    let missing: Vec<_> = wanted.clone().filter(|label| !stored.contains(label.url.as_str())).collect();
+    assert!(missing.is_empty(), "{missing:#?}");
+    assert!(wanted.count() > 500, "{} pages only", stored.len());
+}
+
+#[test]
+fn site_that_ended_before_its_budget_was_crawled_whole() {
+    let crawl = crawl();
+    let asked: BTreeSet<String> = crawl.entries.iter().map(url_of).collect();
+    let mut num_whole = 0;
+    for site in &crawl.sites {
+        // A page that was cut for the time it took may have kept links to itself.
+        let cut = crawl
+            .pages
+            .iter()
+            .filter(|page| page["cut"] == true && page["url"].as_str().unwrap().contains(name_of(site)));
+        let is_whole = site["reason"] == "QueueEmpty" && cut.count() == 0;
+        if is_whole && site["page_requests"].as_u64().unwrap() < BUDGET as u64 {
+            num_whole += 1;
+            let left: Vec<&str> =
+                storable_of(&crawl.labels, name_of(site)).filter(|url| !asked.contains(*url)).collect();
+            assert!(left.is_empty(), "{}: {left:?}", name_of(site));
+        }
+    }
+    assert!(num_whole > 5, "{num_whole} sites only");
+}
+
+#[test]
+fn closed_site_has_no_record_and_open_one_has_some() {
+    let crawl = crawl();
+    for plan in &crawl.plans {
+        let num_pages = crawl.pages.iter().filter(|page| page["url"].as_str().unwrap().contains(&plan.name)).count();
+        assert_eq!(num_pages > 0, plan.is_open, "{}: {num_pages} pages, {:?}", plan.name, plan.robots);
+    }
+}
+
+#[test]
+fn text_of_pages_is_nowhere_and_the_title_is_in_the_store() {
+    let crawl = crawl();
+    let control = &crawl.traces[&CANARIES[0]];
+    assert!(control.iter().any(|path| path.starts_with(crawl.records_dir.as_path())), "{control:?}");
+    assert!(crawl.pages.iter().any(|page| page["title"].as_str().is_some_and(|title| title.contains(CANARIES[0]))));
+    for word in &CANARIES[1..] {
+        let found = &crawl.traces[word];
+        assert!(found.is_empty(), "{word} stands in {found:?}");
+    }
+    // The page that makes its reading panic was read, and said so by its place alone.
+    assert!(crawl.said.contains("panicked at"), "{}", crawl.said);
+    assert!(crawl.said.contains("TRACE"), "the log is not at its most talkative level");
+}
+
+#[test]
+fn node_that_ended_in_order_starts_again_without_anything_to_mend() {
+    let crawl = crawl();
+    for word in ["cut off", "caught up", "untidy", "ERROR"] {
+        assert!(!crawl.said.contains(word), "{word} in {}", crawl.said);
+    }
+    assert!(crawl.answers.len() > 100_000, "{} bytes of answers only", crawl.answers.len());
+}
+
+fn url_of(entry: &LogEntry) -> String {
+    let host = entry.field("host").unwrap();
+    format!("{}://{host}{}", entry.scheme.as_str(), entry.path)
+}
+
+fn heading(heading: &Value) -> (u8, String) {
+    (u8::try_from(heading["level"].as_u64().unwrap()).unwrap(), heading["text"].as_str().unwrap().to_owned())
+}
+
+fn name_of(site: &BTreeMap<String, Value>) -> &str {
+    site["site"].as_str().unwrap()
+}
+
+fn storable_of<'a>(labels: &'a [UrlLabel], site: &'a str) -> impl Iterator<Item = &'a str> {
+    let is_storable = move |label: &&UrlLabel| label.site == site && label.storage == Storage::Stored;
+    labels.iter().filter(is_storable).map(|label| label.url.as_str())
+}

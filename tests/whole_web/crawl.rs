@@ -1,0 +1,125 @@
+//! The crawl that all tests of `whole_web` look at. It is made once, by whichever of them comes first.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use lohisoftbot::practice_web::auditor::AuditReport;
+use lohisoftbot::practice_web::faults::{Faults, RobotsKind};
+use lohisoftbot::practice_web::labels::{AnswerKind, UrlLabel};
+use lohisoftbot::practice_web::log::LogEntry;
+use lohisoftbot::practice_web::plan::{Canaries, PracticePlan};
+use lohisoftbot_core::config::LogLevel;
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::harness::{Rig, files_with_trace, holds_trace};
+
+/// Enough for every fault: half of the sites have an odd robots.txt.
+pub const NUM_SITES: usize = 70;
+
+/// The words that are looked for: the one of a title, which is kept, then those of paragraphs, which are not.
+pub const CANARIES: [&str; 3] = ["hjbrunkeltasovy", "qzwkuvortemplix", "wvyquzdrombafel"];
+
+/// What one site was planned to be.
+pub struct Planned {
+    pub name: String,
+    pub robots: RobotsKind,
+    pub is_open: bool,
+}
+
+/// All that is left of the crawl.
+pub struct Crawl {
+    pub plans: Vec<Planned>,
+    pub labels: Vec<UrlLabel>,
+    pub entries: Vec<LogEntry>,
+    pub report: AuditReport,
+    pub pages: Vec<BTreeMap<String, Value>>,
+    pub sites: Vec<BTreeMap<String, Value>>,
+    /// Where each of [`CANARIES`] was found: files, or the name of what is no file.
+    pub traces: BTreeMap<&'static str, Vec<PathBuf>>,
+    pub records_dir: PathBuf,
+    /// Everything the node said, at level trace.
+    pub said: String,
+    /// Everything it answered on its control socket.
+    pub answers: String,
+}
+
+/// The crawl.
+pub fn crawl() -> &'static Crawl {
+    static CRAWL: LazyLock<Crawl> = LazyLock::new(make);
+    &CRAWL
+}
+
+fn make() -> Crawl {
+    let [title, paragraph, panic] = CANARIES.map(str::to_owned);
+    let plan = PracticePlan {
+        num_sites: NUM_SITES,
+        pages_per_site: (4, 26),
+        base_address: [127, 72, 0, 0].into(),
+        faults: Faults::all(),
+        canaries: Some(Canaries { paragraph, title, panic }),
+        ..PracticePlan::demo(72)
+    };
+    let rig = Rig::start(plan, |config| config.telemetry.level = LogLevel::Trace);
+    let mut node = rig.node_with_seeds(&["--until-idle", "--max-wait", "3s"]);
+    rig.wait_for_log("the end of the page that makes its reading panic", |entries| {
+        entries.iter().any(|entry| entry.path == "/fail-point/" && entry.end.is_some())
+    });
+    let mut answers = all_answers(&rig);
+    node.expect_end(0);
+    let (pages, sites) = (rig.rows(&["pages"]), rig.rows(&["sites"]));
+    rig.dump(&["verify"]).expect_code(0);
+
+    let mut node = rig.node(&[]);
+    rig.wait_for_start(&mut node);
+    answers += &all_answers(&rig);
+    node.signal(Signal::TERM);
+    node.expect_end(0);
+
+    let said = node.said();
+    let traces = CANARIES.map(|word| {
+        let mut found = files_with_trace(&rig.path(""), word);
+        if holds_trace(answers.as_bytes(), word) {
+            found.push("answers of the control socket".into());
+        }
+        (word, found)
+    });
+    let plans = rig.web().sites().sites().iter();
+    let planned = |site: &lohisoftbot::practice_web::site_plan::SitePlan| Planned {
+        name: site.name.clone(),
+        robots: site.robots,
+        is_open: site.is_open(),
+    };
+    Crawl {
+        plans: plans.map(planned).collect(),
+        labels: rig.web().labels(),
+        entries: rig.web().log().entries(),
+        report: rig.audit(),
+        pages,
+        sites,
+        traces: traces.into(),
+        records_dir: rig.data_dir().join("records"),
+        said,
+        answers,
+    }
+}
+
+/// Asks about everything there is.
+fn all_answers(rig: &Rig) -> String {
+    let mut answers = String::new();
+    let mut ask = |words: &[&str]| answers += &rig.ctl(words).stdout;
+    for words in [&["status"][..], &["sites", "--limit", "1000"], &["exclusions"]] {
+        ask(words);
+        ask(&[&["--json"], words].concat());
+    }
+    for site in rig.web().sites().sites() {
+        ask(&["--json", "site", &site.name]);
+    }
+    for label in rig.web().labels() {
+        if matches!(label.answer, AnswerKind::PanicPage | AnswerKind::Fault(_)) {
+            ask(&["--json", "explain", &label.url]);
+        }
+    }
+    answers
+}
