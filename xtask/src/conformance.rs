@@ -1,8 +1,7 @@
 //! Runs the conformance example on every file of a folder of cases, and sums up.
 //!
-//! The cases are not part of this repository; the folder is an argument. Which kinds there are is the example's to say: its usage
-//! line names them, so a kind that it learns is run here without a change. A case that it answers differently on purpose is shown with
-//! the reason that it gives, and is no failure.
+//! The cases are not part of this repository; the folder is an argument. A kind that the example's usage line does not name is a
+//! failure. A case that it answers differently on purpose is shown with the reason that it gives, and is none.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,37 +11,27 @@ use clap::Args;
 
 use crate::command::{Built, capture};
 
-/// A kind of cases, the file it lies in, and whether the runner must know it by now.
+/// A kind of cases, and the file it lies in.
 struct Kind {
     name: &'static str,
     file: &'static str,
-    duty: Duty,
 }
 
-/// Whether a kind that the runner does not name is a failure.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Duty {
-    /// It must be there.
-    Required,
-    /// It is run where the runner names it.
-    Optional,
-}
-
-const fn kind(name: &'static str, file: &'static str, duty: Duty) -> Kind {
-    Kind { name, file, duty }
+const fn kind(name: &'static str, file: &'static str) -> Kind {
+    Kind { name, file }
 }
 
 /// All kinds that the cases' description knows.
 const KINDS: [Kind; 9] = [
-    kind("robots", "robots.jsonl", Duty::Required),
-    kind("robots_extra", "robots_extra.jsonl", Duty::Required),
-    kind("robots_status", "robots_status.jsonl", Duty::Required),
-    kind("retry_after", "retry_after.jsonl", Duty::Required),
-    kind("urls", "urls.jsonl", Duty::Required),
-    kind("metadata", "metadata.jsonl", Duty::Required),
-    kind("encoding", "encoding.jsonl", Duty::Required),
-    kind("pages", "pages_expected.jsonl", Duty::Required),
-    kind("sitemaps", "sitemaps.jsonl", Duty::Optional),
+    kind("robots", "robots.jsonl"),
+    kind("robots_extra", "robots_extra.jsonl"),
+    kind("robots_status", "robots_status.jsonl"),
+    kind("retry_after", "retry_after.jsonl"),
+    kind("urls", "urls.jsonl"),
+    kind("metadata", "metadata.jsonl"),
+    kind("encoding", "encoding.jsonl"),
+    kind("pages", "pages_expected.jsonl"),
+    kind("sitemaps", "sitemaps.jsonl"),
 ];
 
 /// What the runner says of a case that it answers differently on purpose, between its id and the reason.
@@ -83,7 +72,7 @@ impl Tally {
 /// Runs all kinds and prints the table.
 ///
 /// # Errors
-/// The folder or a required kind is missing, the example does not build, or a kind stays below the bar.
+/// The folder or a kind is missing, the example does not build, or a kind stays below the bar.
 pub fn run(options: &Options) -> Result<()> {
     let cases =
         options.cases.canonicalize().with_context(|| format!("no folder of cases at {}", options.cases.display()))?;
@@ -98,10 +87,7 @@ pub fn run(options: &Options) -> Result<()> {
     println!("{:<14} {:>7} {:>7} {:>11} {:>8}", "kind", "passed", "failed", "on purpose", "share");
     for kind in &KINDS {
         if !names_word(&usage, kind.name) {
-            match kind.duty {
-                Duty::Required => below.push(format!("{}: the runner does not know this kind", kind.name)),
-                Duty::Optional => println!("{:<14} not known to the runner yet", kind.name),
-            }
+            below.push(format!("{}: the runner does not know this kind", kind.name));
             continue;
         }
         match run_kind(&example, kind, &cases, options)? {

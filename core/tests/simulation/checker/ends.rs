@@ -10,7 +10,7 @@ use lohisoftbot_core::url::PageUrl;
 use super::{Checker, DAY, HOUR, OpenRequest, Reading, Rules, Survivors, Way};
 use crate::replies::{PageReply, PageSaid, RobotsReply, RobotsSaid};
 
-/// DESIGN §5: after a request, five times as long as it took, up to a minute.
+/// After a request, five times as long as it took, up to a minute.
 const ADAPTIVE: (u32, Duration) = (5, Duration::from_secs(60));
 /// Redirects that a robots.txt may take.
 const MAX_HOPS: usize = 5;
