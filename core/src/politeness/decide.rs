@@ -96,6 +96,7 @@ impl HostState {
             None | Some(_) => {}
         }
         self.queue.reopen();
+        self.queue_seeds();
         self.forget_robots_failures();
         let event = SiteEvent::CycleOpened {
             cycle: self.account.cycle + 1,
