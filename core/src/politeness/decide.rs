@@ -75,10 +75,7 @@ impl HostState {
 
     /// Whether the request of `ticket`, now durable, may leave: it is the open one, and no exclusion came meanwhile.
     pub fn on_ticket_durable(&self, ticket: TicketNumber) -> bool {
-        self.account
-            .open
-            .as_ref()
-            .is_some_and(|open| open.ticket == ticket && !self.exclusions.covers_host(open.url.host()))
+        self.account.open.as_ref().is_some_and(|open| open.ticket == ticket && self.revoked != Some(ticket))
     }
 
     /// Opens the next cycle when it is due, or goes on with one that ended early when new URLs came. While the newest one is

@@ -141,6 +141,7 @@ pub struct HostState {
     queue: PageQueue,
     seeds: Vec<Seed>,
     exclusions: Exclusions,
+    revoked: Option<TicketNumber>,
     events: Vec<(Timestamp, SiteEvent)>,
 }
 
@@ -156,6 +157,7 @@ impl HostState {
             queue: PageQueue::default(),
             seeds: Vec::new(),
             exclusions,
+            revoked: None,
             events: Vec::new(),
         }
     }
@@ -217,8 +219,12 @@ impl HostState {
     /// Takes note of the exclusions that touch this site now. Covered URLs leave the queue; gives how many.
     ///
     /// An open request to a covered host is the carrier's to abort, after which it calls [`Self::on_abandoned`].
+    /// A ticket to such a host is revoked for good, whether or not its host is taken back in at once.
     pub fn on_exclusions(&mut self, exclusions: Exclusions) -> usize {
         self.exclusions = exclusions;
+        if let Some(open) = self.account.open.as_ref().filter(|open| self.exclusions.covers_host(open.url.host())) {
+            self.revoked = Some(open.ticket);
+        }
         self.robots_way = self.robots_way.take().filter(|way| {
             !self.exclusions.covers_host(way.origin.host()) && !self.exclusions.covers_host(way.hops.current().host())
         });

@@ -29,8 +29,8 @@ impl HostState {
         state.queue = queue;
         state.seeds = row.seeds;
         state.queue_seeds();
-        // The store may show the queue as it was before the open cycle began. Where no page was asked since, nothing in it is settled.
-        if state.account.cycle_closed.is_none() && state.account.num_page_requests == 0 {
+        // The store may show the queue as it was before the newest cycle began. Where no page was asked since, nothing in it is settled.
+        if state.account.num_page_requests == 0 {
             state.queue.reopen();
             state.queue_seeds();
         }

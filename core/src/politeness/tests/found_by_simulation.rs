@@ -298,3 +298,30 @@ fn a_shorter_wait_does_not_end_a_longer_one() {
     play.answer(PageEnd::Answered { status: 429, answer });
     assert_eq!(play.pause(), BARRIER_PARK);
 }
+
+#[test]
+fn a_ticket_whose_host_was_excluded_is_not_sent_even_if_the_host_is_taken_back_in_at_once() {
+    let mut play = Play::new();
+    play.allow_all();
+    let ticket = play.ask();
+    play.state.on_exclusions(excluding("a.test"));
+    play.state.on_exclusions(Exclusions::default());
+    assert!(!play.state.on_ticket_durable(ticket.number));
+}
+
+#[test]
+fn a_queue_older_than_a_cycle_that_asked_nothing_settles_nothing() {
+    let mut play = Play::new();
+    play.allow_all();
+    play.store_page();
+    assert!(matches!(play.state.next_action(play.now), HostAction::Finish(_)));
+    let (queue, robots) = (play.state.queue().clone(), Vec::new());
+    play.now = play.state.account().next_cycle_at;
+    assert!(matches!(play.state.next_action(play.now), HostAction::FetchRobots(_)));
+    // That cycle ends without a request; the store still has the queue of the one before.
+    let arrival = play.arrival();
+    play.state.on_unresolved(&url("https://a.test/"), &ResolveFailure::AddressRefused(String::new()), arrival);
+    assert!(matches!(play.state.next_action(play.now), HostAction::Finish(_)));
+    play.restart(queue, robots);
+    assert_eq!(play.state.queue().entries()[0].standing, EntryStanding::Queued);
+}
