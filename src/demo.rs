@@ -15,7 +15,7 @@ use lohisoftbot_core::record::PageRecord;
 use lohisoftbot_core::seed::Seed;
 
 use crate::cli::{DemoArgs, in_one_line};
-use crate::node::progress::{LogWriter, Progress};
+use crate::node::progress::{Lines, LogWriter, Progress};
 use crate::node::session::{Session, Until, WaitEnd};
 use crate::practice_web::PracticeWeb;
 use crate::practice_web::auditor::AuditRules;
@@ -45,8 +45,8 @@ pub fn main(args: &DemoArgs) -> ExitCode {
 
 async fn demo(args: &DemoArgs) -> anyhow::Result<u8> {
     let progress = Progress::new();
-    let dir = std::env::temp_dir().join(format!("lohisoftbot-demo-{}", std::process::id()));
-    std::fs::create_dir_all(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
+    // A folder that nobody else has or had: a store that is there already would leave nothing to crawl.
+    let dir = tempfile::Builder::new().prefix("lohisoftbot-demo-").tempdir().context("cannot create a folder")?.keep();
     let plan = PracticePlan { num_sites: args.sites as usize, ..PracticePlan::demo(args.seed) };
     let web = PracticeWeb::start(PracticeWeb::generate(plan)).await?;
     let config = config(&web, &dir)?;
@@ -61,7 +61,7 @@ async fn demo(args: &DemoArgs) -> anyhow::Result<u8> {
     let mut session = Session::open(&config).await?;
     let seeds: Vec<Seed> = web.seeds().iter().filter_map(|raw| Seed::parse(raw).ok()).collect();
     session.add_seeds(seeds).await;
-    let watching = progress.watch(session.node().stats());
+    let watching = progress.watch(session.node().stats(), Lines::Plain);
     let mut end = session.wait(Until::Idle { max_wait: MAX_WAIT }).await;
     watching.end();
     let num_violations = report(&session, &web, &config, &dir).await?;
@@ -130,7 +130,7 @@ async fn report(session: &Session, web: &PracticeWeb, config: &Config, dir: &Pat
     if let Some(record) = records.first() {
         writeln!(
             out,
-            "  cargo run --release --bin lohisoftbot-ctl -- --socket {} explain {}",
+            "  cargo run --release --bin lohisoftbot-ctl -- --socket {} explain '{}'",
             socket.display(),
             record.url
         )?;
@@ -163,7 +163,8 @@ impl crate::node::Node {
             let mut records = Vec::new();
             for row in store.sites_after(None, 1000)? {
                 let pages = store.pages_of(&row.site)?;
-                let is_full = |page: &PageRecord| page.description.is_some() && !page.headings.is_empty();
+                let is_full =
+                    |page: &PageRecord| page.title.is_some() && page.description.is_some() && !page.headings.is_empty();
                 records.extend(pages.into_iter().find(is_full));
                 if records.len() == num_records {
                     break;

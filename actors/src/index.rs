@@ -2,7 +2,7 @@
 //!
 //! A change is applied when it comes, so that whoever reads next sees it; answers gather for up to a batch interval, until all of the
 //! batch was flushed and fsynced together. An exclusion does not wait for others. The store checks exclusions in the transaction of each
-//! write, so nothing late slips in. Invariant: the answer to a change means durable; [`TakeFromStore`] alone does not ask for that.
+//! write, so nothing late slips in. Invariant: the answer to a change means durable; `TakeFromStore` alone does not ask for that.
 
 use std::time::Duration;
 

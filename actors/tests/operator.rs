@@ -4,13 +4,14 @@
 
 use std::time::Duration;
 
-use lohisoftbot_actors::frontier::{PauseSite, ResumeSite};
+use actix::prelude::*;
+use lohisoftbot_actors::frontier::{AddSeeds, FrontierActor, PauseSite, ResumeSite};
 use lohisoftbot_actors::ports::GateState;
 use lohisoftbot_actors::storage::{EntryFilter, EntryKind, LedgerRead, RecordStore};
 use lohisoftbot_actors::testkit::disk::TestDisk;
 use lohisoftbot_actors::testkit::manners::{assert_polite, num_page_requests};
 use lohisoftbot_actors::testkit::node::{DELAY, TestNode, TestSettings, run_paused};
-use lohisoftbot_actors::testkit::storage_contract::site;
+use lohisoftbot_actors::testkit::storage_contract::{seed, site};
 use lohisoftbot_actors::testkit::web::{LoggedEnd, ScriptedAnswer};
 use lohisoftbot_core::ledger::{EndKind, FinishReason, LedgerEvent, SiteEvent};
 use lohisoftbot_core::response::ResponseHead;
@@ -164,21 +165,79 @@ fn site_paused_while_it_retires_or_rests_stays_paused() {
     });
 }
 
+async fn send_to<M>(frontier: Addr<FrontierActor>, order: M) -> M::Result
+where
+    M: Message<Result: Send> + Send + 'static,
+    FrontierActor: Handler<M>,
+{
+    frontier.send(order).await.expect("the frontier runs")
+}
+
+/// Runs `order` so many turns of the arbiter after `first` has ended: no time passes between turns, but messages do. It runs beside the
+/// actors, since the test itself has its turn only when they have nothing left to do.
+async fn turns_after(first: impl Future + 'static, num_turns: u32, order: impl Future<Output = ()> + 'static) {
+    let turned = actix_rt::spawn(async move {
+        first.await;
+        for _ in 0..num_turns {
+            tokio::task::yield_now().await;
+        }
+        order.await;
+    });
+    turned.await.expect("no order panics");
+}
+
 #[test]
 fn site_paused_while_it_is_being_loaded_does_not_start() {
     run_paused(async {
-        let node = TestNode::start_new().await;
-        let seeded = node.seed(&["http://a.test/"]);
-        let paused = async {
-            sleep(Duration::from_millis(200)).await;
-            pause(&node, "a.test").await
-        };
-        let (_, was_known) = futures_util::future::join(seeded, paused).await;
-        assert!(was_known);
-        sleep(HOUR).await;
-        assert!(node.web.log().len() <= 1, "{:?}", node.web.log());
-        assert_eq!(standing(&node, "a.test").await, SiteStanding::Paused);
-        node.stop().await;
+        for num_turns in 0..60 {
+            let node = TestNode::start_new().await;
+            node.web.site("a.test", 3);
+            let seeded = send_to(node.frontier.clone(), AddSeeds(vec![seed("http://a.test/")]));
+            let frontier = node.frontier.clone();
+            turns_after(seeded, num_turns, async move { assert!(send_to(frontier, PauseSite(site("a.test"))).await) })
+                .await;
+            sleep(HOUR).await;
+            assert!(node.web.log().len() <= 1, "after {num_turns} turns: {:?}", node.web.log());
+            assert_eq!(standing(&node, "a.test").await, SiteStanding::Paused, "after {num_turns} turns");
+            assert_eq!(node.stats.num_sites_live.get(), 0);
+            node.stop().await;
+        }
+    });
+}
+
+#[test]
+fn no_seed_is_lost_that_comes_while_its_site_is_being_loaded() {
+    run_paused(async {
+        for num_turns in 0..60 {
+            let node = TestNode::start_new().await;
+            node.web.site("a.test", 1);
+            let seeded = send_to(node.frontier.clone(), AddSeeds(vec![seed("http://a.test/")]));
+            let more = send_to(node.frontier.clone(), AddSeeds(vec![seed("http://a.test/more")]));
+            turns_after(seeded, num_turns, async move { assert_eq!(more.await.num_known_sites, 1) }).await;
+            node.when_idle(MINUTE).await;
+            let mut asked = node.web.pages_asked("a.test");
+            asked.sort();
+            assert_eq!(asked, ["/", "/more"], "after {num_turns} turns");
+            node.stop().await;
+        }
+    });
+}
+
+#[test]
+fn site_paused_while_its_gate_opens_retires() {
+    run_paused(async {
+        for num_turns in 0..20 {
+            let node = TestNode::start_new().await;
+            node.gate.set(GateState::Shut);
+            node.seed(&["http://a.test/"]).await;
+            sleep(MINUTE).await;
+            let (frontier, gate) = (node.frontier.clone(), node.gate.clone());
+            let pause = async move { frontier.do_send(PauseSite(site("a.test"))) };
+            turns_after(pause, num_turns, async move { gate.set(GateState::Open) }).await;
+            node.when_idle(HOUR).await;
+            assert_eq!(standing(&node, "a.test").await, SiteStanding::Paused, "after {num_turns} turns");
+            node.stop().await;
+        }
     });
 }
 

@@ -70,6 +70,28 @@ fn crawl_delay_of_minutes_parks_the_site_between_requests_and_is_kept() {
 }
 
 #[test]
+fn sites_that_retire_together_each_come_back_when_due() {
+    run_paused(async {
+        let settings = TestSettings { max_live_sites: 6, ..TestSettings::default() };
+        let node = TestNode::start(&TestDisk::new(), settings).await;
+        let seeds: Vec<String> = (0..12).map(|number| format!("http://s{number}.test/")).collect();
+        for (url, number) in seeds.iter().zip(0..) {
+            node.web.on(url, [busy(300 - 10 * number), ScriptedAnswer::html("<title>x</title>")]);
+        }
+        node.seed(&seeds.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        sleep(Duration::from_secs(400)).await;
+        for number in 0..12 {
+            let host = format!("s{number}.test");
+            let log: Vec<_> = node.web.log().into_iter().filter(|request| request.url.host() == host).collect();
+            let [_, first, second] = &log[..] else { panic!("{log:?}") };
+            let late = second.started_at.since(ended_at(first).plus(Duration::from_secs(300 - 10 * number)));
+            assert!(late < Duration::from_secs(1), "{host} came {late:?} late");
+        }
+        node.stop().await;
+    });
+}
+
+#[test]
 fn a_wait_longer_than_max_wait_is_idle_and_a_shorter_one_is_not() {
     run_paused(async {
         let node = TestNode::start_new().await;

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-/// Waits after a look-up that found no such name: the first, the second, the third; after that the site is dropped (DESIGN §5).
+/// Waits after a look-up that found no such name: the first, the second, the third; after that the site is dropped.
 const NAME_FAILURE_WAITS: [Duration; 3] =
     [Duration::from_secs(60 * 60), Duration::from_secs(24 * 60 * 60), Duration::from_secs(7 * 24 * 60 * 60)];
 

@@ -33,5 +33,6 @@ pub mod robots;
 pub mod seed;
 pub mod site;
 pub mod site_row;
+pub mod sitemap;
 pub mod time;
 pub mod url;

@@ -1,4 +1,4 @@
-//! What one request came to, and what it means for the page and for the site (DESIGN §5, outcomes).
+//! What one request came to, and what it means for the page and for the site.
 //!
 //! The way is: [`classify`] makes a closed [`Answer`] of a head, [`consequence`] says what follows from it; a request without an answer
 //! has [`consequence_of_failure`]. What is deliberately not here: how many tries there were, how long the ladder's wait is, how many

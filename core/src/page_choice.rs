@@ -231,8 +231,13 @@ impl PageQueue {
         }
     }
 
-    /// Makes ready for a new cycle: every URL may be asked again.
+    /// Makes ready for a new cycle: every URL may be asked again, but for those that were gone; they come back when they are linked to.
     pub fn reopen(&mut self) {
+        let is_gone = |entry: &FrontierEntry| entry.standing == EntryStanding::Dropped(DropReason::Gone);
+        if self.entries.iter().any(is_gone) {
+            let kept = std::mem::take(&mut self.entries).into_iter().filter(|entry| !is_gone(entry)).collect();
+            *self = Self::from(SiteFrontier { entries: kept });
+        }
         for entry in &mut self.entries {
             entry.standing = EntryStanding::Queued;
             entry.num_tries = 0;
@@ -329,6 +334,16 @@ mod tests {
         assert_eq!(queue.add(url("/a"), 0, 0, 1), Added::Known);
         assert_eq!(queue.add(url("/b"), 0, 0, 1), Added::NoRoom);
         assert_eq!((queue.entries().len(), queue.entries()[0].depth, queue.entries()[0].num_inlinks), (1, 0, 2));
+    }
+
+    #[test]
+    fn a_new_cycle_asks_everything_again_but_what_was_gone() {
+        let mut queue = queue(&[("/", 0, 1), ("/old", 1, 1), ("/kept", 1, 1)]);
+        queue.settle(&url("/old"), EntryStanding::Dropped(DropReason::Gone));
+        queue.settle(&url("/kept"), EntryStanding::Stored);
+        queue.reopen();
+        assert_eq!(queue.by_choice(), [url("/"), url("/kept")]);
+        assert_eq!(queue.add(url("/old"), 1, 0, 1000), Added::New);
     }
 
     #[test]

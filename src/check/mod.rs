@@ -113,7 +113,7 @@ pub fn main(path: &Path, out: &mut impl Write, err: &mut impl Write) -> std::io:
     }
     let num_problems = found.iter().filter(|finding| finding.gravity == Gravity::Problem).count();
     let num_warnings = found.iter().filter(|finding| finding.gravity == Gravity::Warning).count();
-    writeln!(out, "\n{num_problems} problems, {num_warnings} warnings")?;
+    writeln!(out, "\nproblems: {num_problems}, warnings: {num_warnings}")?;
     Ok(u8::from(num_problems > 0))
 }
 
@@ -171,7 +171,7 @@ mod tests {
              addresses = {}\nenforce = false\n[store]\ndata_dir = \"/tmp\"\n",
         );
         assert_eq!(code, 0, "{out}");
-        assert!(out.contains("warning  identity.enforce") && out.contains("0 problems"), "{out}");
+        assert!(out.contains("warning  identity.enforce") && out.contains("problems: 0"), "{out}");
         assert!(out.contains("politeness.min_delay = \"5s\"  # default"), "{out}");
     }
 

@@ -42,12 +42,12 @@ pub enum Question {
         /// A host name or URL of the site
         site: String,
     },
-    /// The known sites, by name
+    /// The known sites, in the order of the store
     Sites {
         /// Only those in this state
         #[arg(long, value_enum, default_value_t = StateArg::All)]
         state: StateArg,
-        /// Only names after this one: the next page of a list
+        /// Only those after this one: the next page of a list
         #[arg(long, value_name = "SITE")]
         after: Option<String>,
         /// How many

@@ -1,4 +1,4 @@
-//! The dump tool: looks into a stopped node's data directory and never changes it (DESIGN §10).
+//! The dump tool: looks into a stopped node's data directory and never changes it.
 //!
 //! Opening sled writes, so the records are copied first and the copy is opened; the ledger is only read. Exit codes: 0 done; 1 the
 //! store is damaged, or what was asked for is not in it; 2 nothing could be looked at.

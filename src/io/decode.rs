@@ -31,6 +31,9 @@ const RATIO_FREE_BYTES: usize = 64 * 1024;
 /// What received bytes, and bytes between two codings, may exceed the output cap by: coded data can be larger than plain data.
 const CODING_OVERHEAD_BYTES: usize = 64 * 1024;
 
+/// The first bytes of a gzip file (RFC 1952 §2.3.1).
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
 /// Size of the buffer that each step decodes into.
 const STEP_BYTES: usize = 16 * 1024;
 
@@ -140,6 +143,22 @@ impl BodyDecoder {
         self.body.extend_from_slice(&bytes[..bytes.len().min(room)]);
         if bytes.len() > room { Flow::Stop } else { Flow::Continue }
     }
+}
+
+/// Undoes the gzip that a body has as a file, whatever its name and type say: `sitemap.xml.gz` under any Content-Type, and a gzip of a
+/// gzip where a server compressed what was compressed. A body that does not begin like gzip comes back as it is.
+pub fn gunzip_file(body: Bytes, caps: DecodeCaps) -> Decoded {
+    let mut decoded = Decoded { body, cut: false };
+    for _ in 0..MAX_CODINGS {
+        if !decoded.body.starts_with(&GZIP_MAGIC) {
+            break;
+        }
+        let mut decoder = BodyDecoder::new(["gzip"], caps);
+        decoder.feed(&decoded.body);
+        let undone = decoder.finish();
+        decoded = Decoded { cut: undone.cut || decoded.cut, ..undone };
+    }
+    decoded
 }
 
 #[cfg(test)]

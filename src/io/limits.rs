@@ -1,4 +1,4 @@
-//! The limits of one fetch, each named after its key in `[network]` (DESIGN §6).
+//! The limits of one fetch, each named after its key in `[network]`.
 
 use std::time::Duration;
 

@@ -24,11 +24,10 @@ use lohisoftbot_actors::ledger::{LastSeq, LedgerActor};
 use lohisoftbot_actors::permits::Permits;
 use lohisoftbot_actors::ports::{Clock, LocalGate, NetworkFactory, OpenAddressGate, WholePlacement};
 use lohisoftbot_actors::stats::NodeStats;
-use lohisoftbot_actors::storage::{EntryFilter, RecordStore, StoreChange, catch_up};
-use lohisoftbot_actors::supervisor::{ExtractorFactory, NodeSupervisor, StartExtractors};
+use lohisoftbot_actors::storage::{EntryFilter, RecordStore, catch_up};
+use lohisoftbot_actors::supervisor::{EndSupervision, ExtractorFactory, NodeSupervisor, StartExtractors};
 use lohisoftbot_core::config::Config;
 use lohisoftbot_core::identity::{IdentityRefusal, IdentityStanding};
-use lohisoftbot_core::site_row::{SiteRow, SiteStanding};
 use lohisoftbot_core::time::Timestamp;
 use tokio::sync::oneshot;
 
@@ -93,6 +92,7 @@ pub struct Node {
     pub(crate) index: Addr<IndexActor>,
     pub(crate) ledger: Addr<LedgerActor>,
     pub(crate) ledger_reader: Arc<LedgerReader>,
+    supervisor: Addr<NodeSupervisor>,
     pub(crate) gate: Arc<LocalGate>,
     pub(crate) stats: Arc<NodeStats>,
     pub(crate) clock: Arc<AnchoredClock>,
@@ -114,7 +114,7 @@ impl Node {
         if !opened.moved_snapshots.is_empty() || opened.num_unfinished_snapshots > 0 {
             tracing::warn!(?opened, "the store was left untidy by a crash; its log is whole");
         }
-        bring_up(&mut store, &ledger_reader, book.last_seq, &*clock)?;
+        bring_up(&mut store, &ledger_reader, book.last_seq)?;
         if let Err(refusal) = standing.may_crawl_public() {
             tracing::info!("only the opened ranges are crawled: {refusal}");
         }
@@ -180,7 +180,18 @@ impl Node {
             stats: stats.clone(),
         };
         let frontier = FrontierActor::new(assemble::frontier_settings(config), addresses, exclusions).start();
-        Ok(Self { frontier, index, ledger, ledger_reader, gate, stats, clock, arbiters, fatal: Some(fatal) })
+        Ok(Self {
+            frontier,
+            index,
+            ledger,
+            ledger_reader,
+            supervisor,
+            gate,
+            stats,
+            clock,
+            arbiters,
+            fatal: Some(fatal),
+        })
     }
 
     /// The counters.
@@ -205,6 +216,7 @@ impl Node {
         if let Ok(last_seq) = self.ledger.send(LastSeq).await {
             let _ = self.index.send(CheckpointAt(last_seq)).await;
         }
+        let _ = self.supervisor.send(EndSupervision).await;
         for arbiter in self.arbiters {
             arbiter.stop();
             if arbiter.join().is_err() {
@@ -214,19 +226,12 @@ impl Node {
     }
 }
 
-/// Folds what the ledger knows better into the store, and makes sites due that a crash cut off.
-fn bring_up(store: &mut SledStore, reader: &LedgerReader, last_seq: u64, clock: &dyn Clock) -> Result<(), StartError> {
+/// Folds what the ledger knows better into the store.
+fn bring_up(store: &mut SledStore, reader: &LedgerReader, last_seq: u64) -> Result<(), StartError> {
     let unseen = reader.stream(EntryFilter::since_checkpoint(store.ledger_seq()))?;
     let counts = catch_up(store, last_seq, unseen.entries())?;
     if counts.num_entries > 0 {
         tracing::info!(num_entries = counts.num_entries, num_sites = counts.num_sites, "caught up with the ledger");
-    }
-    let now = clock.now();
-    for site in store.live_sites()? {
-        if let Some(row) = store.site(&site)? {
-            let row = SiteRow { standing: SiteStanding::Due, due_at: now, ..row };
-            store.apply(StoreChange::SaveSite { row: Box::new(row), frontier: None, robots: None })?;
-        }
     }
     store.checkpoint(last_seq)?;
     Ok(())

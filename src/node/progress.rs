@@ -26,6 +26,15 @@ enum Surface {
     Lines,
 }
 
+/// What the lines are where there is no terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lines {
+    /// Lines of the log, in its form and under its level.
+    OfTheLog,
+    /// Plain text, whatever the log is told to leave out.
+    Plain,
+}
+
 /// Progress being shown; ends with [`Watching::end`].
 pub struct Watching {
     task: JoinHandle<()>,
@@ -56,7 +65,7 @@ impl Progress {
     }
 
     /// Shows the counters until told to end. Must be called on an arbiter.
-    pub fn watch(&self, stats: Arc<NodeStats>) -> Watching {
+    pub fn watch(&self, stats: Arc<NodeStats>, lines: Lines) -> Watching {
         match self.surface {
             Surface::Terminal => {
                 let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}");
@@ -73,10 +82,14 @@ impl Progress {
                 Watching { task, bar: Some(bar) }
             }
             Surface::Lines => {
+                let progress = self.clone();
                 let task = actix_rt::spawn(async move {
                     loop {
                         tokio::time::sleep(LOG_INTERVAL).await;
-                        tracing::info!("{}", totals(&stats));
+                        match lines {
+                            Lines::OfTheLog => tracing::info!("{}", totals(&stats)),
+                            Lines::Plain => progress.say(&totals(&stats)),
+                        }
                     }
                 });
                 Watching { task, bar: None }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use lohisoftbot_core::site_row::{SiteRow, SiteStanding};
 use lohisoftbot_core::time::Timestamp;
 
-use super::progress::{LogWriter, Progress};
+use super::progress::{Lines, LogWriter, Progress};
 use super::session::{Session, Until, WaitEnd};
 use crate::cli::{RunArgs, in_one_line};
 use crate::seeds_file::{self, SeedsFile};
@@ -55,7 +55,7 @@ fn run(args: &RunArgs) -> anyhow::Result<()> {
             num_excluded = counts.num_excluded,
             "seeds taken"
         );
-        let watching = progress.watch(session.node().stats());
+        let watching = progress.watch(session.node().stats(), Lines::OfTheLog);
         let end = session.wait(until).await;
         watching.end();
         let parked = if until == Until::Told { Vec::new() } else { session.parked().await };

@@ -1,12 +1,11 @@
 //! What must hold before a commit, in the order in which it fails fastest.
 
-use std::env;
-use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::Result;
 
 use crate::command::{self, cargo};
+use crate::tools;
 
 /// The version of cargo-deny that deny.toml is written for.
 const CARGO_DENY_VERSION: &str = "0.20.2";
@@ -28,21 +27,7 @@ pub fn run() -> Result<()> {
 /// # Errors
 /// cargo-deny cannot be installed, or found something.
 pub fn deny() -> Result<()> {
-    let folder = cache_folder().join(format!("cargo-deny-{CARGO_DENY_VERSION}"));
-    let program = folder.join("bin/cargo-deny");
-    if !program.exists() {
-        // A debug build is there in a minute, and the check takes a second.
-        let mut install = cargo();
-        install.args(["install", "cargo-deny", "--version", CARGO_DENY_VERSION, "--locked", "--debug", "--root"]);
-        command::run(install.arg(&folder).env_remove("CARGO_TARGET_DIR"))?;
-    }
+    let program = tools::installed("cargo-deny", CARGO_DENY_VERSION)?;
     let mut check = Command::new(program);
     command::run(check.args(["check", "bans", "licenses", "sources"]).current_dir(command::workspace_root()))
-}
-
-/// The user's cache of this project, kept from one checkout to the next.
-fn cache_folder() -> PathBuf {
-    let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.or_else(|| env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache")));
-    cache.unwrap_or_else(env::temp_dir).join("lohisoftbot")
 }

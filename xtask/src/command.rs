@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 
 /// The checkout that this program was built from.
 pub fn workspace_root() -> PathBuf {
@@ -74,4 +75,58 @@ pub fn capture(command: &mut Command) -> Result<Captured> {
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
     })
+}
+
+/// What cargo said about a build, message by message.
+pub struct Built(String);
+
+impl Built {
+    /// Runs `cargo build` with these arguments; warnings and errors are shown.
+    ///
+    /// # Errors
+    /// The build fails.
+    pub fn with(arguments: &[&str]) -> Result<Self> {
+        let mut command = cargo();
+        command.arg("build").args(arguments).args(["--message-format", "json-render-diagnostics"]);
+        let name = shown(&command);
+        println!("==> {name}");
+        let started = Instant::now();
+        let said = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+        let said = said.with_context(|| format!("cannot start `{name}`"))?;
+        println!("    {:.1} s", started.elapsed().as_secs_f64());
+        if !said.status.success() {
+            bail!("`{name}` ended with {}", said.status);
+        }
+        Ok(Self(String::from_utf8_lossy(&said.stdout).into_owned()))
+    }
+
+    /// Where the built binary or example of this name lies.
+    ///
+    /// # Errors
+    /// Cargo built none.
+    pub fn executable(&self, kind: &str, name: &str) -> Result<PathBuf> {
+        let found = self.0.lines().find_map(|line| executable_of(kind, name, line));
+        found.with_context(|| format!("cargo built no {kind} {name}"))
+    }
+}
+
+/// The path of what was built, if this message of cargo's is about it.
+fn executable_of(kind: &str, name: &str, message: &str) -> Option<PathBuf> {
+    let message: Value = serde_json::from_str(message).ok()?;
+    let is_wanted = message["target"]["name"] == name && message["target"]["kind"][0] == kind;
+    if is_wanted { message["executable"].as_str().map(PathBuf::from) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_executable_is_found_by_kind_and_name() {
+        let artifact = |kind, path| format!(r#"{{"target":{{"name":"node","kind":["{kind}"]}},"executable":{path}}}"#);
+        let built = Built([artifact("lib", "null"), artifact("bin", "\"/t/node\""), "not JSON".to_owned()].join("\n"));
+        assert_eq!(built.executable("bin", "node").unwrap(), Path::new("/t/node"));
+        assert!(built.executable("example", "node").is_err());
+        assert!(built.executable("lib", "node").is_err());
+    }
 }

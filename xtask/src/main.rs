@@ -6,7 +6,9 @@
 mod check;
 mod command;
 mod conformance;
+mod fuzz;
 mod real_sites;
+mod tools;
 
 use std::process::ExitCode;
 
@@ -27,6 +29,8 @@ enum Routine {
     Deny,
     /// Runs the conformance example on a folder of cases and prints a table.
     Conformance(conformance::Options),
+    /// Runs the fuzz targets, each for a minute (installs cargo-fuzz into the user's cache where it is missing).
+    Fuzz(fuzz::Options),
     /// Serves Debian's HTML documentation with nginx on loopback addresses, crawls it, and checks nginx's log and the store.
     RealSites(real_sites::Options),
 }
@@ -43,6 +47,7 @@ fn main() -> ExitCode {
         Routine::Check => check::run(),
         Routine::Deny => check::deny(),
         Routine::Conformance(options) => conformance::run(&options),
+        Routine::Fuzz(options) => fuzz::run(&options),
         Routine::RealSites(options) => real_sites::run(&options),
     };
     match result {

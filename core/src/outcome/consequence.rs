@@ -1,4 +1,4 @@
-//! From what came back to what follows for the page and for the site: the table of DESIGN §5.
+//! From what came back to what follows for the page and for the site: one table, every row closed.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The outcome table of DESIGN §5, row by row, and what must hold for every status.
+//! The outcome table, row by row, and what must hold for every status.
 
 use std::time::Duration;
 

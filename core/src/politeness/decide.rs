@@ -55,7 +55,9 @@ impl HostState {
     pub fn open_ticket(&mut self, intent: RequestIntent, now: Timestamp) -> Option<Ticket> {
         let current = match self.next_action(now) {
             HostAction::FetchRobots(current) | HostAction::Fetch(current) => current,
-            HostAction::WaitUntil(_) | HostAction::Park { .. } | HostAction::Finish(_) | HostAction::AwaitOutcome => return None,
+            HostAction::WaitUntil(_) | HostAction::Park { .. } | HostAction::Finish(_) | HostAction::AwaitOutcome => {
+                return None;
+            }
         };
         if current != intent {
             return None;
@@ -95,8 +97,10 @@ impl HostState {
         }
         self.queue.reopen();
         self.forget_robots_failures();
-        let event =
-            SiteEvent::CycleOpened { cycle: self.account.cycle + 1, next_cycle_at: now.plus(self.rules.recrawl_interval) };
+        let event = SiteEvent::CycleOpened {
+            cycle: self.account.cycle + 1,
+            next_cycle_at: now.plus(self.rules.recrawl_interval),
+        };
         self.record(now, event);
         None
     }
@@ -104,7 +108,9 @@ impl HostState {
     /// Whether a cycle that closed for `reason` goes on, since new URLs came while budget was left.
     fn may_resume(&self, reason: FinishReason) -> bool {
         match reason {
-            FinishReason::QueueEmpty | FinishReason::Excluded | FinishReason::AddressRefused => self.queue.num_queued() > 0,
+            FinishReason::QueueEmpty | FinishReason::Excluded | FinishReason::AddressRefused => {
+                self.queue.num_queued() > 0
+            }
             FinishReason::BudgetSpent | FinishReason::NoSuchName => false,
         }
     }

@@ -292,8 +292,7 @@ impl HostState {
     /// Where `origin` came from a seed whose https was a guess: all its URLs change to http. False if it was no guess, or one that
     /// turned out right before.
     fn drop_guessed_scheme(&mut self, origin: &Origin) -> bool {
-        let guessed =
-            |seed: &Seed| seed.scheme == SeedScheme::Guessed && seed.url.origin() == *origin;
+        let guessed = |seed: &Seed| seed.scheme == SeedScheme::Guessed && seed.url.origin() == *origin;
         let was_read = self.robots_of(origin).is_some_and(|robots| robots.copy.is_some());
         if origin.scheme() != Scheme::Https || was_read || !self.seeds.iter().any(guessed) {
             return false;

@@ -10,7 +10,6 @@ use lohisoftbot_core::exclusion::Exclusions;
 use lohisoftbot_core::ledger::{FinishReason, RequestKind, SiteAccount, SiteEvent, TicketNumber};
 use lohisoftbot_core::origin::Scheme;
 use lohisoftbot_core::outcome::{self, Answer};
-use lohisoftbot_core::page_choice::EntryStanding;
 use lohisoftbot_core::politeness::{
     Arrival, FoundUrl, HostAction, HostState, PageEnd, RequestIntent, RobotsEnd, Seed, SeedScheme, SiteRules, StoredAs,
     Ticket,
@@ -202,48 +201,12 @@ impl Carrier {
             }
             HostAction::Finish(FinishReason::Excluded) => wakeup.is_none_or(|at| at > self.now),
             // At once, where the cycle took longer than the interval.
-            HostAction::Finish(_) => wakeup.is_some_and(|at| at > self.now || self.state.account().next_cycle_at <= self.now),
+            HostAction::Finish(_) => {
+                wakeup.is_some_and(|at| at > self.now || self.state.account().next_cycle_at <= self.now)
+            }
             HostAction::AwaitOutcome => wakeup.is_none(),
         };
         if fits { Ok(()) } else { Err(format!("{action:?}, but to be woken at {wakeup:?}, now {}", self.now)) }
-    }
-
-    /// A calm site gives all its pages, or as many as the budget allows, whatever stands beside it.
-    fn check_harvest(&self, reason: FinishReason) -> Watched {
-        if self.server.temper != Temper::Calm {
-            return Ok(());
-        }
-        let main = &self.server.origins[0];
-        let file = self.checker.file_of(&main.origin);
-        // Only what the home page links to is known, so that one must be open.
-        let permitted = |path: &str| file.is_none_or(|file| file.permits(path));
-        let num_open = main.pages.iter().filter(|page| permitted("/") && permitted(page.path_and_query())).count();
-        let asked = self.checker.cycle_pages();
-        let num_main = asked.iter().filter(|url| url.origin() == main.origin).count();
-        let wanted = num_open.min(usize::from(self.rules.budget.page_requests()) - (asked.len() - num_main));
-        if num_main < wanted {
-            return Err(format!("finished ({reason:?}) with {num_main} of {wanted} pages of a calm site"));
-        }
-        let tried = self.checker.cycle_origins();
-        let left_out = self.server.origins.iter().filter(|truth| !tried.contains(&truth.origin));
-        // A copy from the last cycle may have said no without a request.
-        let left_out = left_out.filter(|truth| !self.checker.was_read(&truth.origin));
-        let mut left_out = left_out.filter(|truth| self.server.is_found(truth.origin.host()));
-        match left_out.next() {
-            Some(truth) if reason == FinishReason::QueueEmpty && permitted("/") && tried.len() < 20 => {
-                Err(format!("finished without a try at {}", truth.origin))
-            }
-            Some(_) | None => Ok(()),
-        }
-    }
-
-    /// A page is stored by a request, so a cycle without page requests that ends for want of URLs has no stored page in its queue.
-    fn check_no_cycle_is_skipped(&self) -> Watched {
-        let has_stored = || self.state.queue().entries().iter().any(|entry| entry.standing == EntryStanding::Stored);
-        if self.account.num_page_requests == 0 && has_stored() {
-            return Err("a cycle ends without a request, its queue is as the last cycle left it".to_owned());
-        }
-        Ok(())
     }
 
     fn prepare(&mut self, intent: RequestIntent) -> Watched {
@@ -289,7 +252,10 @@ impl Carrier {
         if !self.state.on_ticket_durable(ticket.number) {
             self.num_unsent_tickets += 1;
             if self.num_unsent_tickets > 5 {
-                return Err(format!("tickets are given again and again for {}, which may not be asked", ticket.intent.url));
+                return Err(format!(
+                    "tickets are given again and again for {}, which may not be asked",
+                    ticket.intent.url
+                ));
             }
             self.abandon(ticket.number);
             return Ok(());
@@ -388,6 +354,10 @@ impl Carrier {
                 self.state.on_robots(stale, RobotsEnd::Failed(failure), arrival);
             }
         }
-        if *self.state.account() == before { Ok(()) } else { Err(format!("the end of ticket {stale} counted, open was {open:?}")) }
+        if *self.state.account() == before {
+            Ok(())
+        } else {
+            Err(format!("the end of ticket {stale} counted, open was {open:?}"))
+        }
     }
 }

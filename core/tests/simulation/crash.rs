@@ -53,7 +53,11 @@ impl Carrier {
         // A cycle that took longer than the interval ends, and the next one begins.
         let next_is_due = matches!(first, HostAction::Finish(_)) && self.state.account().next_cycle_at <= self.now;
         let second = self.state.next_action(self.now);
-        if first == second || next_is_due { Ok(()) } else { Err(format!("{first:?}, and at the same moment {second:?}")) }
+        if first == second || next_is_due {
+            Ok(())
+        } else {
+            Err(format!("{first:?}, and at the same moment {second:?}"))
+        }
     }
 
     /// Until woken: at the right moment, too early or too late; sometimes as a site that gave up its actor.
@@ -129,8 +133,7 @@ impl Carrier {
         let robots: Vec<_> = snapshot.robots.iter().filter_map(OriginRobots::from_stored).collect();
         let queue = PageQueue::from(snapshot.queue);
         let open = row.account.open.is_some();
-        self.state =
-            HostState::restore(row, queue, robots, self.rules.clone(), self.exclusions.clone(), self.now);
+        self.state = HostState::restore(row, queue, robots, self.rules.clone(), self.exclusions.clone(), self.now);
         let guessed = |seed: &&Seed| seed.scheme == SeedScheme::Guessed;
         let survivors = Survivors {
             num_events: self.num_durable,

@@ -4,9 +4,12 @@
 //! A run depends on its seed alone. When the watcher sees a promise broken, the run is repeated and its last steps are shown, with the
 //! seed: `SIM_SEED=17 cargo test -p lohisoftbot-core --test simulation` plays that site again.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
+
 mod carrier;
 mod checker;
 mod crash;
+mod harvest;
 mod properties;
 mod replies;
 mod retry_after;
@@ -80,7 +83,10 @@ fn promises_hold_on_thousands_of_sites_through_years_of_faults() {
     };
     let sums: Vec<Totals> = thread::scope(|scope| {
         let threads: Vec<_> = (0..num_threads).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|wrong| std::panic::resume_unwind(wrong))).collect()
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|wrong| std::panic::resume_unwind(wrong)))
+            .collect()
     });
     println!("{sums:?}");
     // A run that asks hardly anything would prove nothing.

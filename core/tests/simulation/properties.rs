@@ -60,7 +60,8 @@ fn calls() -> impl Strategy<Value = Call> {
 }
 
 fn some_url(number: u8) -> PageUrl {
-    let host = ["https://a.test", "https://www.a.test", "http://a.test", "https://x.a.test:8443"][usize::from(number % 4)];
+    let host =
+        ["https://a.test", "https://www.a.test", "http://a.test", "https://x.a.test:8443"][usize::from(number % 4)];
     PageUrl::parse(&format!("{host}/{}", number / 4), None).unwrap()
 }
 
@@ -98,7 +99,9 @@ impl Row {
                 assert_eq!(self.state.open_ticket(intent, self.now), None, "no second ticket beside an open one");
                 ticket
             }
-            HostAction::WaitUntil(_) | HostAction::Park { .. } | HostAction::Finish(_) | HostAction::AwaitOutcome => None,
+            HostAction::WaitUntil(_) | HostAction::Park { .. } | HostAction::Finish(_) | HostAction::AwaitOutcome => {
+                None
+            }
         }
     }
 

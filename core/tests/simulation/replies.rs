@@ -107,7 +107,9 @@ impl RobotsMood {
             18 | 19 => Self::Chain(1 + rng.below(6) as u8, Rc::new(RobotsFile::random(rng))),
             20 | 21 => Self::ToOrigin(rng.place(num_origins)),
             22 => Self::Loop,
-            _ => Self::Away(rng.pick(&["https://elsewhere.test/robots.txt", "https://elsewhere.test/x", "ftp://a/", ""])),
+            _ => {
+                Self::Away(rng.pick(&["https://elsewhere.test/robots.txt", "https://elsewhere.test/x", "ftp://a/", ""]))
+            }
         }
     }
 
@@ -132,7 +134,11 @@ pub fn robots_reply(server: &mut Server, place: usize, url: &PageUrl, at: Timest
     let (status, said) = match mood {
         RobotsMood::Chain(hops, file) => {
             let done: u8 = url.path_and_query().strip_prefix("/hop").and_then(|n| n.parse().ok()).unwrap_or(0);
-            if done < hops { (302, RobotsSaid::Moved(own(&format!("/hop{}", done + 1)))) } else { (200, RobotsSaid::Rules(file)) }
+            if done < hops {
+                (302, RobotsSaid::Moved(own(&format!("/hop{}", done + 1))))
+            } else {
+                (200, RobotsSaid::Rules(file))
+            }
         }
         // The mood changed while the crawler was on its way.
         _ if !is_start => (404, RobotsSaid::NoRules),
@@ -189,7 +195,10 @@ pub fn page_reply(server: &mut Server, place: usize, url: &PageUrl, at: Timestam
     let calm = server.temper == Temper::Calm;
     let spell = server.origins[place].spell;
     let links = links_of(server, place, url);
-    let some_page = { let mut rng = server.rng().clone(); server.some_page(&mut rng) };
+    let some_page = {
+        let mut rng = server.rng().clone();
+        server.some_page(&mut rng)
+    };
     let rng = server.rng();
     let roll = if calm { 0 } else { rng.below(40) };
     let mut answered = |status: u16, said, fields: &[(&str, &str)]| {
@@ -200,7 +209,8 @@ pub fn page_reply(server: &mut Server, place: usize, url: &PageUrl, at: Timestam
         let wait_until = put_wait(&mut head, rng, at);
         PageReply { answer: Ok(head), said, links: Vec::new(), wait_until }
     };
-    let silent = |failure| PageReply { answer: Err(failure), said: PageSaid::Silent, links: Vec::new(), wait_until: None };
+    let silent =
+        |failure| PageReply { answer: Err(failure), said: PageSaid::Silent, links: Vec::new(), wait_until: None };
     match (spell, roll) {
         (Some(Spell::Busy(status)), 4..) => answered(status, PageSaid::Busy, &[]),
         (Some(Spell::Silent(failure)), 4..) => silent(failure),

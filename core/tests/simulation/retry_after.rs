@@ -8,7 +8,7 @@ use lohisoftbot_core::time::Timestamp;
 use crate::rng::Rng;
 
 const DAY: u64 = 24 * 3600;
-/// DESIGN §5: a longer wait is capped at this.
+/// A longer wait is capped at this.
 const LONGEST: Duration = Duration::from_secs(30 * DAY);
 
 /// Puts a Retry-After of some form on an answer that arrives at `at`; gives when it ends, if it says anything.

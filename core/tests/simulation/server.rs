@@ -111,7 +111,8 @@ impl Server {
     /// How a look-up of `host` ends at `now`.
     pub fn resolve(&mut self, host: &str, now: Timestamp) -> Result<(), ResolveFailure> {
         let is_main = host == self.origins[0].origin.host();
-        let place = self.hosts.iter().position(|known| known.name == host).expect("only hosts of the site are looked up");
+        let place =
+            self.hosts.iter().position(|known| known.name == host).expect("only hosts of the site are looked up");
         let calm = self.temper == Temper::Calm;
         let entry = &mut self.hosts[place];
         if now >= entry.mood_until {
@@ -193,7 +194,11 @@ impl Server {
         };
         let spell = match self.rng.below(if calm { 1000 } else { 24 }) {
             0 | 1 => Some(Spell::Busy(self.rng.pick(&[429, 500, 503, 503, 599, 999]))),
-            2 => Some(Spell::Silent(self.rng.pick(&[FetchFailure::Reset, FetchFailure::FirstByteTimeout, FetchFailure::ConnectRefused]))),
+            2 => Some(Spell::Silent(self.rng.pick(&[
+                FetchFailure::Reset,
+                FetchFailure::FirstByteTimeout,
+                FetchFailure::ConnectRefused,
+            ]))),
             3 => Some(Spell::Barrier(self.rng.pick(&[401, 403, 451, 503]))),
             _ => None,
         };

@@ -139,6 +139,27 @@ fn broken_data_is_cut_and_what_came_before_is_kept() {
     }
 }
 
+#[test]
+fn a_file_is_gunzipped_by_its_first_bytes_and_not_by_its_name() {
+    let page = page();
+    for (name, file, wanted, cut) in [
+        ("plain", page.clone(), page.clone(), false),
+        ("empty", Vec::new(), Vec::new(), false),
+        ("gzip", gzip(&page), page.clone(), false),
+        ("gzip of gzip", gzip(&gzip(&page)), page.clone(), false),
+        ("with a tail", [&gzip(&page), &b"<!--"[..]].concat(), page.clone(), false),
+        ("the magic alone", vec![0x1f, 0x8b], Vec::new(), true),
+        ("no gzip behind the magic", b"\x1f\x8bgarbage".to_vec(), Vec::new(), true),
+    ] {
+        let decoded = gunzip_file(file.into(), CAPS);
+        assert_eq!((&decoded.body[..], decoded.cut), (&wanted[..], cut), "{name}");
+    }
+    for (_, bomb) in bombs(64).into_iter().take(1) {
+        let decoded = gunzip_file(gzip(&bomb).into(), CAPS);
+        assert!(decoded.cut && decoded.body.len() <= CAPS.bytes);
+    }
+}
+
 /// A body of `plain_mib` MiB of zeros, coded.
 fn bombs(plain_mib: usize) -> Vec<(&'static str, Vec<u8>)> {
     let zeros = vec![0; plain_mib * 1024 * 1024];

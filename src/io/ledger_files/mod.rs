@@ -1,4 +1,4 @@
-//! The ledger as files: `ledger-YYYY-MM-DD-NNNN.log`, append-only, CRC-framed, one a day (DESIGN §8).
+//! The ledger as files: `ledger-YYYY-MM-DD-NNNN.log`, append-only, CRC-framed, one a day.
 //!
 //! Invariants:
 //! - a segment carries its name only once its header and snapshot are complete and durable, so the newest one alone says all that

@@ -1,4 +1,4 @@
-//! The record store on sled 0.34 (DESIGN §8).
+//! The record store on sled 0.34.
 //!
 //! Invariants:
 //! - one writer: a transaction is refused unless the store stands at the change that its plan was read under;

@@ -1,4 +1,4 @@
-//! Opening the store by the rules of PACKAGES §2: sled is not trusted to notice that it lost something.
+//! Opening the store without trust: sled does not always notice that it lost something.
 //!
 //! A second process is kept out. Snapshots that a crash left half-written go. sled opens under `catch_unwind`; if it calls its files
 //! corrupt, its snapshots are moved aside and it is asked once more, for the log is the truth. Every row is read, and the rows are counted

@@ -1,6 +1,6 @@
 //! The sentinel: a small file beside the store that says what it held at its last checkpoint.
 //!
-//! sled can open a damaged log "fine" with no records in it (PACKAGES §2); only something outside of it can tell. The file is text,
+//! sled can open a damaged log "fine" with no records in it; only something outside of it can tell. The file is text,
 //! for people too: one line of JSON, one line with its CRC-32. It is replaced as a whole at each checkpoint, after the store.
 
 use std::fs;

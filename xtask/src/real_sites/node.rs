@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::doc_sets::RealSite;
-use crate::command::{capture, cargo, ending_with_us, shown};
+use crate::command::{Built, capture, ending_with_us, shown};
 
 /// The delay that the node is told to keep, in ms. Short, so that the routine is; the rule is the same.
 pub const MIN_DELAY_MS: u64 = 300;
@@ -30,19 +30,8 @@ impl Binaries {
     /// # Errors
     /// The build fails, or cargo names no binary.
     pub fn build() -> Result<Self> {
-        let mut command = cargo();
-        command.args(["build", "--release", "--bin", "lohisoftbot", "--bin", "lohisoftbot-dump"]);
-        command.args(["--message-format", "json-render-diagnostics"]).stderr(Stdio::inherit());
-        let said = command.stdin(Stdio::null()).output().context("cannot start cargo")?;
-        if !said.status.success() {
-            bail!("`{}` ended with {}", shown(&command), said.status);
-        }
-        let messages = String::from_utf8_lossy(&said.stdout);
-        let find = |name| {
-            let found = messages.lines().find_map(|line| executable_of(name, line));
-            found.with_context(|| format!("cargo built no {name}"))
-        };
-        Ok(Self { node: find("lohisoftbot")?, dump: find("lohisoftbot-dump")? })
+        let built = Built::with(&["--release", "--bin", "lohisoftbot", "--bin", "lohisoftbot-dump"])?;
+        Ok(Self { node: built.executable("bin", "lohisoftbot")?, dump: built.executable("bin", "lohisoftbot-dump")? })
     }
 
     /// Takes them as they are.
@@ -56,13 +45,6 @@ impl Binaries {
         };
         Ok(Self { node: find("lohisoftbot")?, dump: find("lohisoftbot-dump")? })
     }
-}
-
-/// The path of the built binary `name`, if this message of cargo's is about it.
-fn executable_of(name: &str, message: &str) -> Option<PathBuf> {
-    let message: Value = serde_json::from_str(message).ok()?;
-    let is_wanted = message["target"]["name"] == name && message["target"]["kind"][0] == "bin";
-    if is_wanted { message["executable"].as_str().map(PathBuf::from) } else { None }
 }
 
 /// The files of one run, below a folder of its own.

@@ -10,7 +10,7 @@ use lohisoftbot_core::url::PageUrl;
 use super::{Checker, DAY, HOUR, OpenRequest, Reading, Rules, Survivors, Way};
 use crate::replies::{PageReply, PageSaid, RobotsReply, RobotsSaid};
 
-/// DESIGN §5: after a request, five times as long as it took, up to a minute.
+/// After a request, five times as long as it took, up to a minute.
 const ADAPTIVE: (u32, Duration) = (5, Duration::from_secs(60));
 /// Redirects that a robots.txt may take.
 const MAX_HOPS: usize = 5;
@@ -30,7 +30,9 @@ impl Checker {
                     self.told_way = Some(way);
                     self.hold_gap(at, took);
                 }
-                RobotsSaid::NothingThere if way.asked.len() == 1 && self.drop_guess(&way.origin) => self.hold_gap(at, took),
+                RobotsSaid::NothingThere if way.asked.len() == 1 && self.drop_guess(&way.origin) => {
+                    self.hold_gap(at, took)
+                }
                 RobotsSaid::Moved(_) | RobotsSaid::Unreadable | RobotsSaid::NothingThere => {
                     self.hold_gap(at, took);
                     self.unreadable(&way.origin, at);
@@ -122,7 +124,8 @@ impl Checker {
         let known_delay = self.memory.crash(survivors.num_events, survivors.account_expired);
         let survived = |origin: &Origin| survivors.robots.iter().find(|(of, ..)| of == origin);
         for (origin, known) in &mut self.robots {
-            let (read_at, failing_since) = survived(origin).map_or((None, None), |(_, read, failing)| (*read, *failing));
+            let (read_at, failing_since) =
+                survived(origin).map_or((None, None), |(_, read, failing)| (*read, *failing));
             known.current = known.past.iter().rev().find(|reading| Some(reading.at) == read_at).cloned();
             known.failing_since = failing_since;
             known.last_failed_at = known.newest_failure_at.filter(|_| failing_since.is_some());

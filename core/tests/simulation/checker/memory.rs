@@ -8,7 +8,7 @@ use std::time::Duration;
 use lohisoftbot_core::origin::Origin;
 use lohisoftbot_core::time::Timestamp;
 
-/// The rung where the ladder ends: 60 s doubled eleven times is past a day (DESIGN §5).
+/// The rung where the ladder ends: 60 s doubled eleven times is past a day.
 const LADDER_TOP: u32 = 12;
 
 /// What outlived a crash.

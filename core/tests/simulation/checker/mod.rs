@@ -186,7 +186,7 @@ impl Checker {
 
     /// P1, and the origins of P3.
     fn count(&mut self, kind: RequestKind, url: &PageUrl) -> Watched {
-        if let Some((_, said_at)) = self.cycles_said.drain(..).last() {
+        if let Some((_, said_at)) = self.cycles_said.drain(..).next_back() {
             if let Some(last) = self.cycle_at.filter(|last| said_at < last.plus(self.promises.recrawl_interval)) {
                 return Err(format!("P1: a cycle begins at {said_at}, the last one began at {last}"));
             }
@@ -236,9 +236,9 @@ impl Checker {
     }
 
     fn covers(&self, host: &str) -> bool {
-        self.excluded.iter().any(|domain| {
-            host.strip_suffix(domain.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-        })
+        self.excluded
+            .iter()
+            .any(|domain| host.strip_suffix(domain.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
     }
 
     /// The longest delay that the site's files ask for, as far as they were read.

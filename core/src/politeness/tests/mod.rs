@@ -1,3 +1,5 @@
+mod found_by_simulation;
+
 use std::time::Duration;
 
 use super::*;

@@ -1,0 +1,45 @@
+//! Sitemaps: the first line is a Content-Type, the rest the file.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use lohisoftbot_core::sitemap::{
+    MAX_CHILD_SITEMAPS, MAX_SITEMAP_REQUESTS, SitemapKind, SitemapLimits, SitemapWalk, choose, read,
+};
+use lohisoftbot_core::time::Timestamp;
+use lohisoftbot_core::url::{MAX_URL_BYTES, PageUrl};
+use lohisoftbot_fuzz::{first_line, header};
+
+/// Pages that are chosen of one file.
+const MAX_PAGES: usize = 20;
+
+fuzz_target!(|data: &[u8]| {
+    let (content_type, file) = first_line(data);
+    let at = PageUrl::parse("https://www.a.example/dir/sitemap.xml", None).expect("a fixed URL is one");
+    let mut num_questions = 0;
+    let mut count = || {
+        num_questions += 1;
+        true
+    };
+    let limits = SitemapLimits::default();
+    let reading = read(file, at.as_url(), header(&content_type), &limits, &mut count);
+    // Decoding can make three bytes of one, and each byte is at most one step of 256 that are one question.
+    assert!(num_questions <= 2 + file.len() / 64, "{num_questions} questions for {} bytes", file.len());
+    if let SitemapKind::Nothing(_) = reading.kind {
+        assert!(reading.urls.is_empty() && reading.sitemaps.is_empty());
+    }
+    assert!(reading.sitemaps.len() <= MAX_CHILD_SITEMAPS);
+    for url in reading.urls.iter().map(|listed| &listed.url).chain(&reading.sitemaps) {
+        assert!(matches!(url.scheme(), "http" | "https") && url.as_str().len() <= MAX_URL_BYTES);
+    }
+
+    let now = Timestamp::from_secs(1_800_000_000);
+    let chosen = choose(&reading.urls, &at.site(), now, MAX_PAGES);
+    assert!(chosen.len() <= MAX_PAGES && chosen.is_sorted_by(|(_, one), (_, next)| one >= next));
+    assert!(chosen.iter().all(|(url, lastmod)| url.site() == at.site() && lastmod.is_none_or(|at| at <= now)));
+
+    let mut walk = SitemapWalk::new(at.site(), [at.as_url().clone()], MAX_SITEMAP_REQUESTS);
+    assert_eq!(walk.next_request(), Some(at.clone()));
+    walk.on_reading(reading);
+    assert!(walk.next_request().is_none_or(|next| next != at && next.site() == at.site()));
+    assert_eq!(walk.next_request(), None);
+});
