@@ -80,8 +80,9 @@ fn domain_that_covers_many_sites_takes_them_all_out() {
 
 #[test]
 fn page_that_is_being_read_when_its_domain_goes_out_leaves_nothing() {
-    const NUM_EXCLUDED: usize = 9;
-    let plan = PracticePlan { base_address: [127, 76, 0, 0].into(), ..PracticePlan::small(76, 12) };
+    const NUM_SITES: usize = 18;
+    const NUM_EXCLUDED: usize = 14;
+    let plan = PracticePlan { base_address: [127, 76, 0, 0].into(), ..PracticePlan::small(76, NUM_SITES) };
     let rig = Rig::start(plan, |_| {});
     let mut node = rig.node_with_seeds(&[]);
     rig.wait_for_start(&mut node);
@@ -102,14 +103,16 @@ fn page_that_is_being_read_when_its_domain_goes_out_leaves_nothing() {
     }
     // The crawl of the others goes on to its end, so whatever was late had all the time to arrive.
     node.wait_until("the other sites are finished", || {
-        rig.ask(&["sites", "--state", "finished"])["sites"].as_array().unwrap().len() == 12 - NUM_EXCLUDED
+        rig.ask(&["sites", "--state", "finished"])["sites"].as_array().unwrap().len() == NUM_SITES - NUM_EXCLUDED
     });
     stop(&mut node);
     for domain in &out {
         domain.expect_out(&rig);
     }
-    assert_eq!(rig.rows(&["sites"]).len(), 12 - NUM_EXCLUDED);
+    assert_eq!(rig.rows(&["sites"]).len(), NUM_SITES - NUM_EXCLUDED);
     rig.expect_no_violation();
+    let num_late: usize = out.iter().map(|domain| domain.num_pages_read_since(&rig)).sum();
+    assert!(num_late > 0, "no page was being read when its domain went out");
 }
 
 /// A domain that was excluded.
@@ -193,6 +196,15 @@ impl OutDomain {
         self.expect_no_ticket_since(rig);
     }
 
+    /// By the ledger, which notes the outcome of a page when it was read: how many came before the exclusion and were read after it.
+    fn num_pages_read_since(&self, rig: &Rig) -> usize {
+        let entries = rig.rows(&["ledger"]);
+        let since = entries.iter().skip_while(|row| row["kind"] != "exclusion" || row["name"] != self.name.as_str());
+        since
+            .filter(|row| row["kind"] == "outcome" && row["name"] == self.name.as_str() && row["status"] == 200)
+            .count()
+    }
+
     /// By the ledger, which has an order where the log has only times: a request that was not broken off was recorded before the
     /// exclusion.
     #[track_caller]
@@ -237,7 +249,7 @@ fn take_back_in(rig: &Rig, node: &mut RunningNode, out: &OutDomain) {
 
 fn is_large_page(rig: &Rig, entry: &LogEntry) -> bool {
     let page = rig.web().sites().site_of_host(&entry.host).and_then(|site| site.page(&entry.path));
-    entry.status == Some(200) && page.is_some_and(|page| page.target_bytes > 45_000)
+    entry.status == Some(200) && page.is_some_and(|page| page.target_bytes > 80_000)
 }
 
 #[track_caller]
