@@ -1,4 +1,4 @@
-//! The storage ports: the ledger that carries the promises, and the store that holds records and state (DESIGN §8).
+//! The storage ports: the ledger that carries the promises, and the store that holds records and state.
 //!
 //! Both are synchronous: each is owned by one actor on an arbiter of its own, which may block. Each has an adapter in the root
 //! package and an in-memory twin in the testkit, and one suite of tests runs on both.

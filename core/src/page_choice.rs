@@ -3,6 +3,7 @@
 //! [`PageQueue`] is the site's page queue. It remembers what became of each URL in the newest cycle, so that no URL is asked twice and
 //! `explain` can answer. Invariant: a URL stands in it once, and never more than `max_urls` URLs or [`MAX_QUEUE_URL_BYTES`] stand in it.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -114,6 +115,11 @@ pub struct FrontierEntry {
 }
 
 impl FrontierEntry {
+    /// Rank among queued URLs; the smallest goes first.
+    fn rank(&self, stands_back: impl Fn(&Self) -> bool) -> (bool, u8, Reverse<u64>) {
+        (stands_back(self), self.num_tries, Reverse(self.weight()))
+    }
+
     /// Weight among queued URLs; the larger goes first.
     ///
     /// In-site links speak for a page, distance and path depth against it, a query too (listings and calendars hang on queries).
@@ -159,7 +165,7 @@ impl PageQueue {
 
     /// How many wait for their turn.
     pub fn num_queued(&self) -> usize {
-        self.entries.iter().filter(|e| e.standing == EntryStanding::Queued).count()
+        self.queued().count()
     }
 
     /// The entry of a URL.
@@ -198,18 +204,23 @@ impl PageQueue {
         entry.num_tries
     }
 
-    /// The queued URLs, best first: those never tried before those tried, then by weight, then as found.
-    pub fn by_choice(&self) -> Vec<PageUrl> {
-        let mut queued: Vec<_> = self.entries.iter().filter(|e| e.standing == EntryStanding::Queued).collect();
-        queued.sort_by_key(|e| (e.num_tries, std::cmp::Reverse(e.weight())));
-        queued.into_iter().map(|e| e.url.clone()).collect()
+    /// The URLs that wait for their turn, as found.
+    pub fn queued(&self) -> impl Iterator<Item = &FrontierEntry> {
+        self.entries.iter().filter(|entry| entry.standing == EntryStanding::Queued)
     }
 
-    /// The best queued URL; one that `stands_back` only where there is no other.
+    /// The queued URLs, best first: one that `stands_back` behind all others, those never tried before those tried, then by weight,
+    /// then as found.
+    pub fn by_choice(&self, stands_back: impl Fn(&FrontierEntry) -> bool) -> Vec<PageUrl> {
+        let mut queued: Vec<_> = self.queued().collect();
+        queued.sort_by_cached_key(|entry| entry.rank(&stands_back));
+        queued.into_iter().map(|entry| entry.url.clone()).collect()
+    }
+
+    /// The first of [`Self::by_choice`], in one pass and without a copy.
     pub fn best(&self, stands_back: impl Fn(&FrontierEntry) -> bool) -> Option<&FrontierEntry> {
-        let queued = self.entries.iter().filter(|e| e.standing == EntryStanding::Queued);
         // `min_by_key` keeps the first of equals: the one found first.
-        queued.min_by_key(|e| (stands_back(e), e.num_tries, std::cmp::Reverse(e.weight())))
+        self.queued().min_by_key(|entry| entry.rank(&stands_back))
     }
 
     /// Rewrites every URL that `rewrite` has a new form for; used when a guessed scheme turns out wrong.
@@ -307,7 +318,7 @@ mod tests {
     fn check(paths: &[(&str, u16, u32)], wanted: &str) {
         let queue = queue(paths);
         assert_eq!(queue.best(|_| false).unwrap().url, url(wanted), "{paths:?}");
-        assert_eq!(queue.by_choice()[0], url(wanted), "{paths:?}");
+        assert_eq!(queue.by_choice(|_| false)[0], url(wanted), "{paths:?}");
     }
 
     #[test]
@@ -342,7 +353,7 @@ mod tests {
         queue.settle(&url("/old"), EntryStanding::Dropped(DropReason::Gone));
         queue.settle(&url("/kept"), EntryStanding::Stored);
         queue.reopen();
-        assert_eq!(queue.by_choice(), [url("/"), url("/kept")]);
+        assert_eq!(queue.by_choice(|_| false), [url("/"), url("/kept")]);
         assert_eq!(queue.add(url("/old"), 1, 0, 1000), Added::New);
     }
 

@@ -3,7 +3,7 @@
 use super::robots_cache::Standing;
 use super::{HostAction, HostState, RequestIntent, Ticket};
 use crate::ledger::{FinishReason, RequestKind, RobotsGround, SiteEvent, TicketNumber, WaitReason};
-use crate::page_choice::{DropReason, EntryStanding};
+use crate::page_choice::{DropReason, EntryStanding, FrontierEntry};
 use crate::time::Timestamp;
 use crate::url::PageUrl;
 
@@ -96,6 +96,7 @@ impl HostState {
             None | Some(_) => {}
         }
         self.queue.reopen();
+        self.queue_seeds();
         self.forget_robots_failures();
         let event = SiteEvent::CycleOpened {
             cycle: self.account.cycle + 1,
@@ -123,20 +124,31 @@ impl HostState {
         if let Some(way) = &self.robots_way {
             return Ok(robots_intent(way.hops.current().clone()));
         }
-        loop {
-            // URLs of an origin whose robots.txt failed stand back while others can be asked.
-            let any_failed = self.any_robots_failed();
-            let best = self.queue.best(|entry| any_failed && self.robots_failed(&entry.url));
-            let Some(url) = best.map(|entry| entry.url.clone()) else {
-                return Err(self.why_nothing_is_left());
-            };
-            match self.robots_standing(&url, now) {
-                Standing::Ask(robots_url) => return Ok(robots_intent(robots_url)),
-                Standing::Allowed(ground) => {
-                    let url = self.home_before(&url).unwrap_or(url);
-                    return Ok(RequestIntent { kind: RequestKind::Page, url, ground });
-                }
-                Standing::Drop(reason) => self.drop_url(&url, reason),
+        // URLs of an origin whose robots.txt failed stand back while others can be asked.
+        let any_failed = self.any_robots_failed();
+        let stands_back = |entry: &FrontierEntry| any_failed && self.robots_failed(&entry.url);
+        let best = self.queue.best(stands_back).map(|entry| entry.url.clone());
+        if let Some(intent) = best.and_then(|url| self.propose(url, now)) {
+            return Ok(intent);
+        }
+        // The best one was forbidden, and many others may be: they are put in order once, not for each of them.
+        let stands_back = |entry: &FrontierEntry| any_failed && self.robots_failed(&entry.url);
+        let in_order = self.queue.by_choice(stands_back);
+        let proposed = in_order.into_iter().find_map(|url| self.propose(url, now));
+        proposed.ok_or_else(|| self.why_nothing_is_left())
+    }
+
+    /// The request that brings `url` nearer; none where it may not be asked, and then it leaves the queue.
+    fn propose(&mut self, url: PageUrl, now: Timestamp) -> Option<RequestIntent> {
+        match self.robots_standing(&url, now) {
+            Standing::Ask(robots_url) => Some(robots_intent(robots_url)),
+            Standing::Allowed(ground) => {
+                let url = self.home_before(&url).unwrap_or(url);
+                Some(RequestIntent { kind: RequestKind::Page, url, ground })
+            }
+            Standing::Drop(reason) => {
+                self.drop_url(&url, reason);
+                None
             }
         }
     }

@@ -190,6 +190,15 @@ impl HostState {
         self.seeds.push(seed);
     }
 
+    /// Puts seeds into the queue that are not in it; one that is, is not counted as linked once more.
+    fn queue_seeds(&mut self) {
+        for seed in &self.seeds {
+            if self.queue.get(&seed.url).is_none() {
+                self.queue.add(seed.url.clone(), 0, 0, self.rules.max_queued_urls);
+            }
+        }
+    }
+
     /// Takes links of this site into the queue; others and excluded ones are left out.
     pub fn on_links(&mut self, found: impl IntoIterator<Item = FoundUrl>) {
         for link in found {

@@ -115,12 +115,13 @@ impl HostState {
     /// Whether the site has a host beside this one that can be asked, as far as is known.
     fn has_other_host(&self, host: &str) -> bool {
         let was_read = |robots: &OriginRobots| robots.copy.is_some() && robots.origin.host() != host;
-        self.robots.iter().any(was_read) || self.queue.by_choice().iter().any(|queued| queued.host() != host)
+        self.robots.iter().any(was_read) || self.queue.queued().any(|queued| queued.url.host() != host)
     }
 
     fn drop_host(&mut self, host: &str, reason: &DropReason) {
-        for url in self.queue.by_choice().iter().filter(|queued| queued.host() == host) {
-            self.drop_url(url, reason.clone());
+        let of_host = self.queue.queued().filter(|entry| entry.url.host() == host);
+        for url in of_host.map(|entry| entry.url.clone()).collect::<Vec<_>>() {
+            self.drop_url(&url, reason.clone());
         }
     }
 

@@ -177,7 +177,7 @@ impl HostState {
         asked.len() < usize::from(self.rules.budget.origins()) || asked.contains(&origin.home().fingerprint())
     }
 
-    /// A robots.txt answered with 403 may announce a barrier: then the home page of its origin goes before `url` (DESIGN §5).
+    /// A robots.txt answered with 403 may announce a barrier: then the home page of its origin goes before `url`.
     pub(super) fn home_before(&mut self, url: &PageUrl) -> Option<PageUrl> {
         let copy = self.robots_of(&url.origin())?.copy.as_ref()?;
         if copy.policy.basis() != (RobotsBasis::NoFile { status: 403 }) {

@@ -27,16 +27,12 @@ impl HostState {
         state.account = row.account;
         state.robots = robots;
         state.queue = queue;
-        for seed in &row.seeds {
-            // One that is in the queue already is not counted as linked once more.
-            if state.queue.get(&seed.url).is_none() {
-                state.queue.add(seed.url.clone(), 0, 0, state.rules.max_queued_urls);
-            }
-        }
         state.seeds = row.seeds;
+        state.queue_seeds();
         // The store may show the queue as it was before the open cycle began. Where no page was asked since, nothing in it is settled.
         if state.account.cycle_closed.is_none() && state.account.num_page_requests == 0 {
             state.queue.reopen();
+            state.queue_seeds();
         }
         state.on_exclusions(exclusions);
         if let Some(open) = state.account.open.clone() {
