@@ -13,6 +13,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::*;
+use crate::io::durable;
 use crate::io::ledger_files::LedgerFiles;
 use crate::io::sled_store::{SledStore, StoreOptions};
 
@@ -47,7 +48,15 @@ fn stopped_node() -> TempDir {
     ledger.append(&entries).unwrap();
     ledger.sync().unwrap();
     store.checkpoint(3).unwrap();
+    drop((store, ledger));
+    wait_until_stopped(&data);
     dir
+}
+
+/// Whoever had it open has closed it; this waits until its locks are free, too.
+fn wait_until_stopped(data: &DataDir) {
+    durable::wait_until_free(&data.records().join("db"));
+    durable::wait_until_free(&data.ledger().join(crate::io::ledger_files::LOCK_FILE));
 }
 
 fn dump(dir: &Path, words: &[&str]) -> Result<String, DumpError> {
@@ -178,9 +187,11 @@ fn running_node_is_named_and_so_is_the_command_for_it() {
     let store = SledStore::open(&data, StoreOptions::default()).unwrap();
     check("records held");
     drop(store);
+    wait_until_stopped(&data);
     let ledger = LedgerFiles::open(&data.ledger(), Timestamp::EPOCH).unwrap();
     check("ledger held");
     drop(ledger);
+    wait_until_stopped(&data);
     dump(dir.path(), &["pages"]).unwrap();
 }
 

@@ -59,6 +59,15 @@ pub fn try_lock_shared(path: &Path) -> io::Result<LockAttempt> {
     attempt(file.try_lock_shared(), file)
 }
 
+/// Waits until nobody holds the file at `path`, if there is one. A thread of sled's that is ending, or a child that another test is just
+/// starting, may hold on to it a moment longer than its owner.
+#[cfg(test)]
+pub fn wait_until_free(path: &Path) {
+    if let Ok(file) = File::open(path) {
+        file.lock_shared().unwrap();
+    }
+}
+
 fn attempt(taken: Result<(), TryLockError>, file: File) -> io::Result<LockAttempt> {
     match taken {
         Ok(()) => Ok(LockAttempt::Ours(file)),

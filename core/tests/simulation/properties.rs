@@ -62,7 +62,7 @@ fn calls() -> impl Strategy<Value = Call> {
 fn some_url(number: u8) -> PageUrl {
     let host =
         ["https://a.test", "https://www.a.test", "http://a.test", "https://x.a.test:8443"][usize::from(number % 4)];
-    PageUrl::parse(&format!("{host}/{}", number / 4), None).unwrap()
+    PageUrl::parse(&format!("{host}/{}", number / 4), None).expect("a host and a number make a URL")
 }
 
 /// A state, a clock, and the account that its events make.
@@ -78,7 +78,10 @@ impl Row {
         let rules = Arc::new(random_rules(&mut Rng::new(7), Temper::Moody));
         let home = some_url(0);
         let mut state = HostState::new(home.site(), rules, Exclusions::default());
-        state.add_seed(Seed { url: PageUrl::parse("https://a.test/", None).unwrap(), scheme: SeedScheme::Guessed });
+        state.add_seed(Seed {
+            url: PageUrl::parse("https://a.test/", None).expect("a constant URL parses"),
+            scheme: SeedScheme::Guessed,
+        });
         Self { state, now: Timestamp::from_secs(1_800_000_000), folded: SiteAccount::default(), num_open: 0 }
     }
 
@@ -147,7 +150,7 @@ impl Row {
                 let mut exclusions = Exclusions::default();
                 if *out {
                     let exclusion = Exclusion { at: self.now, reason: String::new() };
-                    exclusions.insert(Domain::parse("www.a.test").unwrap(), exclusion);
+                    exclusions.insert(Domain::parse("www.a.test").expect("a constant domain parses"), exclusion);
                 }
                 self.state.on_exclusions(exclusions);
             }

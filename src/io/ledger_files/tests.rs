@@ -8,7 +8,13 @@ use tempfile::TempDir;
 use super::*;
 
 fn open(dir: &Path) -> (LedgerFiles, LedgerBook, OpenReport) {
-    LedgerFiles::open(dir, Timestamp::EPOCH).unwrap()
+    try_open(dir).unwrap()
+}
+
+/// Opens a ledger that nobody has open any more.
+fn try_open(dir: &Path) -> Result<(LedgerFiles, LedgerBook, OpenReport), LedgerError> {
+    durable::wait_until_free(&dir.join(LOCK_FILE));
+    LedgerFiles::open(dir, Timestamp::EPOCH)
 }
 
 /// Writes three groups (one frame each) of sizes 1, 2 and 3; returns the segment's path.
@@ -101,7 +107,7 @@ fn clock_set_back_never_makes_a_segment_order_before_an_older_one() {
 #[track_caller]
 fn check_refused(dir: &Path, wanted: &str) {
     let before: Vec<_> = segment::list(dir).unwrap().iter().map(|(_, path)| fs::read(path).unwrap()).collect();
-    let error = LedgerFiles::open(dir, Timestamp::EPOCH).map(|_| ()).expect_err("damage is refused").to_string();
+    let error = try_open(dir).map(|_| ()).expect_err("damage is refused").to_string();
     assert!(error.contains(wanted), "{error:?} lacks {wanted:?}");
     assert!(error.contains("ledger-1970-01-01-0001.log") && error.contains("lohisoftbot restore"), "{error}");
     assert!(!error.contains('\n'), "{error}");
@@ -232,7 +238,7 @@ proptest! {
         let offset = (bytes.len() as f64 * place) as usize;
         bytes[offset] ^= 1 << bit;
         fs::write(&path, &bytes).unwrap();
-        match LedgerFiles::open(dir.path(), Timestamp::EPOCH) {
+        match try_open(dir.path()) {
             Ok((_, book, _)) => prop_assert_eq!(book.last_seq, 3),
             Err(error) => prop_assert!(!error.to_string().contains('\n')),
         }

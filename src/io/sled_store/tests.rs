@@ -18,7 +18,13 @@ use super::state::PURGE_PREFIX;
 use super::*;
 
 fn open(dir: &Path) -> (SledStore, StoreOpenReport) {
-    SledStore::open(&DataDir::new(dir), StoreOptions { cache_bytes: 8 << 20 }).unwrap()
+    try_open(dir).unwrap()
+}
+
+/// Opens a store that nobody has open any more.
+fn try_open(dir: &Path) -> Result<(SledStore, StoreOpenReport), StoreOpenError> {
+    durable::wait_until_free(&dir.join("records/db"));
+    SledStore::open(&DataDir::new(dir), StoreOptions { cache_bytes: 8 << 20 })
 }
 
 /// A store with a few sites, pages, links and an exclusion, checkpointed.

@@ -8,7 +8,7 @@ use lohisoftbot_actors::storage::{RecordStore, StoreChange};
 use lohisoftbot_actors::testkit::storage_contract::{page, stored_link};
 use tempfile::TempDir;
 
-use super::{DataDir, SledStore, StoreOpenError, StoreOptions, fill, open};
+use super::{SledStore, StoreOpenError, fill, open};
 
 /// A closed store of some megabytes.
 fn stored(num_pages: usize) -> TempDir {
@@ -35,7 +35,7 @@ fn snapshots(dir: &Path) -> Vec<PathBuf> {
 }
 
 fn try_open(dir: &Path) -> Result<SledStore, StoreOpenError> {
-    SledStore::open(&DataDir::new(dir), StoreOptions { cache_bytes: 8 << 20 }).map(|(store, _)| store)
+    super::try_open(dir).map(|(store, _)| store)
 }
 
 #[track_caller]
