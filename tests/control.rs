@@ -42,7 +42,7 @@ fn every_question_is_answered_for_people_and_for_machines() {
     assert!(explained["robots"].as_str().unwrap().contains("Disallow: /private"), "{explained}");
     assert_eq!(explained["requests"], Value::Array(Vec::new()));
     let explained = rig.ask(&["explain", &format!("{home}never/linked")]);
-    assert!(explained["summary"].as_str().unwrap().contains("no page that was read links to it"), "{explained}");
+    assert!(explained["summary"].as_str().unwrap().contains("no link that may be followed led to it"), "{explained}");
 
     // For people the same stands in lines, without JSON.
     for words in [&["status"][..], &["sites"], &["site", &name], &["explain", &home], &["exclusions"]] {

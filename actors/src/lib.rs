@@ -18,4 +18,5 @@ pub mod ports;
 pub mod stats;
 pub mod storage;
 pub mod supervisor;
+#[cfg(feature = "testkit")]
 pub mod testkit;

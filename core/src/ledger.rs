@@ -76,6 +76,8 @@ pub enum WaitReason {
     CrawlDelay,
     /// A login, paywall or bot protection.
     Barrier,
+    /// Its answers were so slow that the delay after them is long.
+    SlowAnswers,
 }
 
 /// Why a cycle ended.
@@ -105,6 +107,7 @@ impl WaitReason {
             Self::NameServers => "its name servers do not answer",
             Self::CrawlDelay => "its robots.txt asks for a long delay between requests (Crawl-delay)",
             Self::Barrier => "a login, paywall or bot protection stands before it",
+            Self::SlowAnswers => "its answers were slow, so the next request comes later",
         }
     }
 }

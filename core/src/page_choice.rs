@@ -25,7 +25,7 @@ pub const MAX_REDIRECT_HOPS: u8 = 5;
 pub enum DropReason {
     /// A line of robots.txt forbids it.
     Robots {
-        /// Line number, from 1; 0 where the whole file counts (a login before it, or no answer).
+        /// Line number, from 1.
         line: u32,
         /// The line as it stood.
         text: String,
@@ -56,7 +56,17 @@ pub enum DropReason {
     /// Reading it made the extractor fail; nothing of it is kept.
     ExtractionFailed,
     /// Its address is one that is never dialled.
-    AddressRefused,
+    AddressRefused {
+        /// Which range it is in, or what the node lacks.
+        why: String,
+    },
+    /// Its host's name does not exist.
+    NoSuchName,
+    /// A login stands before the robots.txt of its origin.
+    RobotsLogin {
+        /// The status that said so.
+        status: u16,
+    },
     /// The store refused it: the site's pages are all taken.
     StoreFull,
 }
@@ -65,7 +75,6 @@ impl DropReason {
     /// A few plain words for people.
     pub fn describe(&self) -> String {
         let words = match self {
-            Self::Robots { line: 0, text } => text,
             Self::Robots { line, text } => return format!("line {line} of robots.txt forbids it: {text}"),
             Self::Barrier(kind) => return format!("{}; barriers are never passed", kind.describe()),
             Self::Redirect { target: Some(target) } => return format!("it redirects to {target}"),
@@ -79,7 +88,11 @@ impl DropReason {
             Self::TooManyTries => "it failed as often as it may be asked",
             Self::RobotsUnreachable => "the robots.txt of its origin cannot be read",
             Self::ExtractionFailed => "reading it failed",
-            Self::AddressRefused => "its address is one that is never dialled",
+            Self::AddressRefused { why } => return format!("its address is one that is never dialled: {why}"),
+            Self::NoSuchName => "its host's name does not exist",
+            Self::RobotsLogin { status } => {
+                return format!("a login stands before the robots.txt of its origin ({status}), so nothing is asked");
+            }
             Self::StoreFull => "the site's pages are all taken",
         };
         words.to_owned()

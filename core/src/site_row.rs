@@ -77,6 +77,35 @@ pub struct SiteRow {
     pub last_cycle_finished_at: Option<Timestamp>,
 }
 
+/// Most seeds kept of one site.
+pub const MAX_SEEDS_PER_SITE: usize = 1000;
+/// Most bytes of seed URLs kept of one site: the row is one stored value, and that has a limit.
+pub const MAX_SEED_URL_BYTES: usize = 256 << 10;
+
+/// Adds `seed` to the seeds of its site, if it is new and within the caps.
+pub fn take_seed(seeds: &mut Vec<Seed>, seed: Seed) -> SeedTaken {
+    if seeds.contains(&seed) {
+        return SeedTaken::Known;
+    }
+    let num_bytes: usize = seeds.iter().map(|seed| seed.url.as_str().len()).sum();
+    if seeds.len() >= MAX_SEEDS_PER_SITE || num_bytes + seed.url.as_str().len() > MAX_SEED_URL_BYTES {
+        return SeedTaken::NoRoom;
+    }
+    seeds.push(seed);
+    SeedTaken::New
+}
+
+/// What [`take_seed`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SeedTaken {
+    /// It is new.
+    New,
+    /// It was known.
+    Known,
+    /// The site has as many as are kept.
+    NoRoom,
+}
+
 impl SiteRow {
     /// A site just heard of, due at once.
     pub fn new(site: Site, seeds: Vec<Seed>, now: Timestamp) -> Self {
@@ -152,6 +181,26 @@ impl Stored for SiteFrontier {
 mod tests {
     use super::*;
     use crate::ledger::SiteEvent;
+
+    #[test]
+    fn seeds_of_a_site_are_capped_in_number_and_in_bytes() {
+        let seed = |path: &str| Seed::parse(&format!("https://a.test/{path}")).unwrap();
+        let mut seeds = Vec::new();
+        for number in 0..MAX_SEEDS_PER_SITE {
+            assert_eq!(take_seed(&mut seeds, seed(&number.to_string())), SeedTaken::New);
+        }
+        assert_eq!(take_seed(&mut seeds, seed("0")), SeedTaken::Known);
+        assert_eq!(take_seed(&mut seeds, seed("more")), SeedTaken::NoRoom);
+        let mut long = Vec::new();
+        for number in 0..MAX_SEEDS_PER_SITE {
+            take_seed(&mut long, seed(&format!("{}{number}", "x".repeat(2000))));
+        }
+        assert!(long.len() < MAX_SEEDS_PER_SITE);
+        let mut row = SiteRow::new(Site::of_host("a.test"), long, Timestamp::EPOCH);
+        assert!(crate::codec::encode(&row).is_ok());
+        row.seeds = seeds;
+        assert!(crate::codec::encode(&row).is_ok());
+    }
 
     #[test]
     fn replay_folds_each_entry_once_and_only_its_own() {

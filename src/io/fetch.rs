@@ -19,7 +19,7 @@ use futures_util::future::LocalBoxFuture;
 use lohisoftbot_actors::ports::{Fetch, FetchOrder, FetchReport, FetchedResponse};
 use lohisoftbot_core::ledger::RequestKind;
 use lohisoftbot_core::origin::Scheme;
-use lohisoftbot_core::outcome::FetchFailure;
+use lohisoftbot_core::outcome::{FetchFailure, wants_body};
 use lohisoftbot_core::response::ResponseHead;
 use rustls::ClientConfig;
 use tokio::time::{Instant, timeout_at};
@@ -179,20 +179,6 @@ fn decoder_of(
     // Transfer codings are applied after content codings (RFC 9112 §7), so they come last.
     let codings = content_codings.iter().chain(transfer_codings).map(String::as_str);
     BodyDecoder::new(codings, DecodeCaps { bytes, ratio: limits.max_ratio })
-}
-
-/// Whether the body behind that head is of any use.
-fn wants_body(kind: RequestKind, head: &ResponseHead) -> bool {
-    match kind {
-        RequestKind::Robots => (200..300).contains(&head.status),
-        RequestKind::Page => head.status == 200 && is_html(head),
-    }
-}
-
-fn is_html(head: &ResponseHead) -> bool {
-    let content_type = head.first("content-type").unwrap_or_default();
-    let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    matches!(media_type.as_str(), "" | "text/html" | "application/xhtml+xml")
 }
 
 #[cfg(test)]

@@ -61,12 +61,20 @@ pub fn explain(
 ) -> Value {
     let robots = view.and_then(|view| view.robots.iter().find(|robots| robots.origin == url.origin()));
     let entry = view.and_then(|view| view.queue.get(url));
+    let was_asked = !requests.is_empty();
     let summary = match (&excluded, view, entry) {
         (Some((domain, exclusion)), _, _) => {
-            format!("not fetched: {domain} is excluded since {}: {:?}", exclusion.at, exclusion.reason)
+            let before = if was_asked { "not fetched any more" } else { "not fetched" };
+            format!("{before}: {domain} is excluded since {}: {:?}", exclusion.at, exclusion.reason)
+        }
+        (None, _, _) if url.path_and_query() == "/robots.txt" => {
+            "robots.txt is asked before anything else of its origin, and again when its copy has expired".to_owned()
         }
         (None, None, _) => format!("not fetched: the site {} is not known to this node", url.site()),
-        (None, Some(_), None) => "not fetched: no page that was read links to it, and it is no seed".to_owned(),
+        (None, Some(_), None) if was_asked => "fetched earlier; it is not in the queue any more".to_owned(),
+        (None, Some(_), None) => {
+            "not fetched: it is no seed, and no link that may be followed led to it while the queue had room".to_owned()
+        }
         (None, Some(view), Some(entry)) => match (&entry.standing, &view.row.account.cycle_closed) {
             (EntryStanding::Queued, Some(reason)) => {
                 format!("not fetched in this cycle: {}", reason.describe())

@@ -6,7 +6,7 @@ use actix::prelude::*;
 use futures_util::future::{BoxFuture, ready};
 use lohisoftbot_core::politeness::Seed;
 use lohisoftbot_core::site::Site;
-use lohisoftbot_core::site_row::{SiteRow, SiteStanding};
+use lohisoftbot_core::site_row::{SeedTaken, SiteRow, SiteStanding, take_seed};
 use lohisoftbot_core::time::Timestamp;
 
 use super::{FrontierActor, Wish};
@@ -27,6 +27,8 @@ pub struct SeedCounts {
     pub num_known_sites: u64,
     /// Seeds whose domain is excluded.
     pub num_excluded: u64,
+    /// Seeds beyond what is kept of one site.
+    pub num_over_cap: u64,
 }
 
 /// Stop working on a site until it is resumed. Answered with whether the site is known.
@@ -89,8 +91,9 @@ fn store_seeds(
         let mut row = stored.unwrap_or_else(|| SiteRow::new(site, Vec::new(), now));
         let (num_before, num_seeds) = (row.seeds.len(), seeds.len() as u64);
         for seed in seeds {
-            if !row.seeds.contains(&seed) {
-                row.seeds.push(seed);
+            match take_seed(&mut row.seeds, seed) {
+                SeedTaken::New | SeedTaken::Known => {}
+                SeedTaken::NoRoom => counts.num_over_cap += 1,
             }
         }
         let has_new = row.seeds.len() > num_before;

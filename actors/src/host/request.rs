@@ -186,7 +186,7 @@ impl Handler<Ready> for HostActor {
                 None => self.proceed(ctx),
             },
             Err(failure) => {
-                tracing::debug!(site = %self.state.site(), ?failure, "no address");
+                note_unresolved(intent.url.host(), &failure);
                 let arrival = Arrival { at: now, took: Duration::ZERO, wire_bytes: 0, chance: self.rng.f64() };
                 self.state.on_unresolved(&intent.url, &failure, arrival);
                 self.settle(ctx);
@@ -226,5 +226,15 @@ impl Handler<Aborted> for HostActor {
             }
             other => self.step = other,
         }
+    }
+}
+
+/// A refused address is for the operator to see: it may be the node's own configuration that refuses it. Missing names are the web's.
+fn note_unresolved(host: &str, failure: &ResolveFailure) {
+    match failure {
+        ResolveFailure::AddressRefused(why) => {
+            tracing::warn!(host, why, "address refused; nothing of this host is asked")
+        }
+        ResolveFailure::NoSuchName | ResolveFailure::NameServers => tracing::debug!(host, ?failure, "no address"),
     }
 }

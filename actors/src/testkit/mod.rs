@@ -3,11 +3,7 @@
 pub mod memory_storage;
 pub mod storage_contract;
 
-#[cfg(feature = "testkit")]
 pub mod disk;
-#[cfg(feature = "testkit")]
 pub mod manners;
-#[cfg(feature = "testkit")]
 pub mod node;
-#[cfg(feature = "testkit")]
 pub mod web;

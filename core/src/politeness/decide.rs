@@ -151,9 +151,11 @@ impl HostState {
     }
 
     fn why_nothing_is_left(&self) -> FinishReason {
-        let refused = EntryStanding::Dropped(DropReason::AddressRefused);
         let entries = self.queue.entries();
-        let all_refused = !entries.is_empty() && entries.iter().all(|entry| entry.standing == refused);
+        let is_refused = |entry: &FrontierEntry| {
+            matches!(&entry.standing, EntryStanding::Dropped(DropReason::AddressRefused { .. }))
+        };
+        let all_refused = !entries.is_empty() && entries.iter().all(is_refused);
         if all_refused { FinishReason::AddressRefused } else { FinishReason::QueueEmpty }
     }
 
@@ -172,8 +174,12 @@ impl HostState {
         if until.since(now) <= self.rules.park_after {
             return HostAction::WaitUntil(until);
         }
-        let waits = self.account.wait.filter(|wait| wait.until > now);
-        HostAction::Park { until, reason: waits.map_or(WaitReason::CrawlDelay, |wait| wait.reason) }
+        let reason = match self.account.wait.filter(|wait| wait.until == until) {
+            Some(wait) => wait.reason,
+            None if self.crawl_delay().is_some_and(|delay| delay > self.rules.park_after) => WaitReason::CrawlDelay,
+            None => WaitReason::SlowAnswers,
+        };
+        HostAction::Park { until, reason }
     }
 }
 

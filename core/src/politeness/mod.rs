@@ -25,6 +25,7 @@ use crate::exclusion::Exclusions;
 use crate::ledger::{FinishReason, RequestKind, RobotsGround, SiteAccount, SiteEvent, TicketNumber, WaitReason};
 use crate::page_choice::PageQueue;
 use crate::site::Site;
+use crate::site_row::{self, SeedTaken};
 use crate::time::Timestamp;
 use crate::url::PageUrl;
 
@@ -182,14 +183,17 @@ impl HostState {
         &self.robots
     }
 
-    /// Adds a seed; its URL joins the queue. A seed of another site, or on an excluded host, is not taken.
+    /// Adds a seed; its URL joins the queue. A seed of another site, or on an excluded host, or one too many, is not taken.
     pub fn add_seed(&mut self, seed: Seed) {
         let host = seed.url.host();
-        if !self.site.contains_host(host) || self.exclusions.covers_host(host) || self.seeds.contains(&seed) {
+        if !self.site.contains_host(host) || self.exclusions.covers_host(host) {
             return;
         }
-        self.queue.add(seed.url.clone(), 0, 0, self.rules.max_queued_urls);
-        self.seeds.push(seed);
+        let url = seed.url.clone();
+        match site_row::take_seed(&mut self.seeds, seed) {
+            SeedTaken::New => drop(self.queue.add(url, 0, 0, self.rules.max_queued_urls)),
+            SeedTaken::Known | SeedTaken::NoRoom => {}
+        }
     }
 
     /// Puts seeds into the queue that are not in it; one that is, is not counted as linked once more.

@@ -59,17 +59,18 @@ impl HostState {
                 self.forgive(arrival.at);
             }
             PageEnd::Answered { status, answer } => {
+                let answer = if_asked(answer);
                 self.record_outcome(ticket, EndKind::Answered(status), arrival);
                 self.forget_robots_failures_of(&url.origin());
                 let (fate, effect) = outcome::consequence(&answer);
                 self.apply_fate(&url, fate, drop_reason(&answer, status), num_tries);
-                self.apply_effect(&url, effect, arrival);
+                self.apply_effect(&url, effect, WaitReason::Backoff, arrival);
             }
             PageEnd::Failed(failure) => {
                 self.record_outcome(ticket, EndKind::Failed(failure), arrival);
                 let (fate, effect) = outcome::consequence_of_failure(failure);
                 self.apply_fate(&url, fate, DropReason::TooManyTries, num_tries);
-                self.apply_effect(&url, effect, arrival);
+                self.apply_effect(&url, effect, WaitReason::Unreachable, arrival);
             }
         }
     }
@@ -93,7 +94,7 @@ impl HostState {
         match failure {
             // One dead name beside others says nothing about the site.
             ResolveFailure::NoSuchName if self.has_other_host(url.host()) => {
-                self.drop_host(url.host(), &DropReason::RobotsUnreachable);
+                self.drop_host(url.host(), &DropReason::NoSuchName);
             }
             ResolveFailure::NoSuchName => {
                 match backoff::name_failure_wait(self.account.num_name_failures.saturating_add(1)) {
@@ -108,7 +109,9 @@ impl HostState {
             ResolveFailure::NameServers => {
                 self.note_robots_unreachable(&url.origin(), None, WaitReason::NameServers, arrival);
             }
-            ResolveFailure::AddressRefused(_) => self.drop_host(url.host(), &DropReason::AddressRefused),
+            ResolveFailure::AddressRefused(why) => {
+                self.drop_host(url.host(), &DropReason::AddressRefused { why: why.clone() });
+            }
         }
     }
 
@@ -148,7 +151,8 @@ impl HostState {
         }
     }
 
-    fn apply_effect(&mut self, url: &PageUrl, effect: SiteEffect, arrival: Arrival) {
+    /// `busy` is the reason of a wait on the ladder.
+    fn apply_effect(&mut self, url: &PageUrl, effect: SiteEffect, busy: WaitReason, arrival: Arrival) {
         if !matches!(effect, SiteEffect::Barrier { .. }) {
             self.end_barrier_streak(arrival.at);
         }
@@ -156,7 +160,7 @@ impl HostState {
             SiteEffect::Nothing => {}
             SiteEffect::ForgiveOneRung => self.forgive(arrival.at),
             SiteEffect::Backoff { retry_after } => {
-                self.back_off(retry_after, WaitReason::Backoff, arrival);
+                self.back_off(retry_after, busy, arrival);
             }
             SiteEffect::WaitFor(span) => self.wait_for(span, WaitReason::RetryAfter, arrival.at),
             SiteEffect::Barrier { kind: _, wait } => {
@@ -165,7 +169,7 @@ impl HostState {
                     BarrierWait::UsualDelay => {}
                     BarrierWait::AsAsked(span) => self.wait_for(span, WaitReason::RetryAfter, arrival.at),
                     BarrierWait::Backoff { retry_after } => {
-                        self.back_off(retry_after, WaitReason::Backoff, arrival);
+                        self.back_off(retry_after, busy, arrival);
                     }
                 }
             }
@@ -245,6 +249,14 @@ impl HostState {
         let adaptive = took.saturating_mul(self.rules.response_time_factor).min(self.rules.max_adaptive_delay);
         let delay = self.rules.min_delay.max(self.crawl_delay().unwrap_or_default()).max(adaptive);
         if self.account.rung > 0 { delay.saturating_mul(2) } else { delay }
+    }
+}
+
+/// No request carries validators yet, so a 304 answers nothing that was asked.
+fn if_asked(answer: Answer) -> Answer {
+    match answer {
+        Answer::NotModified => Answer::Refused { status: 304, retry_after: None },
+        asked => asked,
     }
 }
 

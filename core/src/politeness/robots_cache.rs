@@ -330,7 +330,7 @@ fn standing_of(verdict: RobotsVerdict) -> Standing {
             Standing::Drop(DropReason::Robots { line: line.number, text: line.text })
         }
         RobotsVerdict::Disallowed(RobotsRefusal::LoginRequired { status }) => {
-            Standing::Drop(DropReason::Robots { line: 0, text: format!("robots.txt answered {status}: a login") })
+            Standing::Drop(DropReason::RobotsLogin { status })
         }
     }
 }
