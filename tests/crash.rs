@@ -76,8 +76,10 @@ fn killed_node_goes_on_and_forgets_no_budget_no_wait_and_no_record() {
     let report = audit(&entries, &AuditLabels::of_sites(rig.web().sites()), &rig.audit_rules());
     assert!(report.is_clean(), "{report}\nkilled at {killed_at:?}");
     assert!(report.num_waits_honoured >= 5, "{report}");
-    let num_spent = report.sites.values().filter(|site| site.num_page_requests == 20).count();
-    assert!(num_spent >= 8, "{num_spent} sites only have spent their budget: {report}");
+    // Each kill may have cost a site a ticket that was recorded and not sent.
+    let least = 20 - killed_at.len();
+    let num_spent = report.sites.values().filter(|site| site.num_page_requests >= least).count();
+    assert!(num_spent >= 20, "{num_spent} sites only have spent their budget: {report}");
 }
 
 #[test]
