@@ -93,6 +93,29 @@ pub enum FinishReason {
     Excluded,
 }
 
+impl RobotsGround {
+    /// In words.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::RobotsFile => "robots.txt itself needs no leave".to_owned(),
+            Self::NoRule => "no line of robots.txt matches".to_owned(),
+            Self::Line { number, text } => format!("line {number} of robots.txt: {text}"),
+        }
+    }
+}
+
+impl EndKind {
+    /// In words.
+    pub fn describe(self) -> String {
+        match self {
+            Self::Answered(status) => format!("answered {status}"),
+            Self::Failed(failure) => failure.describe().to_owned(),
+            Self::Lost => "the node ended before the answer; counted as sent".to_owned(),
+            Self::Abandoned => "broken off: the domain was excluded, or the node was stopped".to_owned(),
+        }
+    }
+}
+
 impl WaitReason {
     /// A few plain words for people.
     pub const fn describe(self) -> &'static str {
