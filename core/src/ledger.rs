@@ -400,3 +400,28 @@ impl LedgerBook {
         exclusions.chain(accounts)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grounds_and_ends_are_told_in_one_wording() {
+        let line = RobotsGround::Line { number: 3, text: "Allow: /".to_owned() };
+        for (ground, words) in [
+            (RobotsGround::RobotsFile, "robots.txt itself needs no leave"),
+            (RobotsGround::NoRule, "no line of robots.txt matches"),
+            (line, "line 3 of robots.txt: Allow: /"),
+        ] {
+            assert_eq!(ground.describe(), words);
+        }
+        for (end, words) in [
+            (EndKind::Answered(200), "answered 200"),
+            (EndKind::Failed(FetchFailure::ConnectRefused), "connection refused"),
+            (EndKind::Lost, "the node ended before the answer; counted as sent"),
+            (EndKind::Abandoned, "broken off: the domain was excluded, or the node was stopped"),
+        ] {
+            assert_eq!(end.describe(), words);
+        }
+    }
+}

@@ -159,7 +159,7 @@ fn flipped_bytes_and_zeroed_blocks_are_refused_or_harmless() {
                 }
                 Err(error) => {
                     num_refused += 1;
-                    assert!(error.to_string().contains("restore"), "{error}");
+                    assert!(error.to_string().contains(BACKUP_ADVICE), "{error}");
                 }
             }
         }
