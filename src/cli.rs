@@ -253,4 +253,47 @@ mod tests {
         let CliCommand::Robots(args) = parse(&typed).unwrap() else { panic!("another command") };
         assert_eq!((args.agent.as_str(), args.json), ("other", true));
     }
+
+    /// The Rust files below `dir`.
+    fn sources(dir: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                sources(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                found.push(path);
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_that_a_message_names_exists() {
+        let programs = [
+            ("`lohisoftbot ", Cli::command()),
+            ("`lohisoftbot-ctl ", crate::ctl::Args::command()),
+            ("`lohisoftbot-dump ", crate::dump::DumpArgs::command()),
+        ];
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let mut files = Vec::new();
+        for dir in ["src", "core/src", "actors/src"] {
+            sources(&root.join(dir), &mut files);
+        }
+        let mut num_named = 0;
+        for file in files {
+            let text = std::fs::read_to_string(&file).unwrap();
+            // A string literal may go on in the next line.
+            let text = text.split("\\\n").map(str::trim_start).collect::<String>();
+            for (program, command) in &programs {
+                for after in text.split(program).skip(1) {
+                    let typed = after.split(['`', '"', '\n']).next().unwrap_or_default();
+                    let is_name = |word: &&str| word.bytes().all(|b| b.is_ascii_lowercase());
+                    let Some(name) = typed.split_whitespace().find(is_name) else { continue };
+                    let exists = command.find_subcommand(name).is_some();
+                    assert!(exists, "{}: {program}{typed}` names no command", file.display());
+                    num_named += 1;
+                }
+            }
+        }
+        assert!(num_named > 5, "{num_named} names were found: the search misses them");
+    }
 }

@@ -39,7 +39,7 @@ pub struct BadLine {
 #[derive(Debug, thiserror::Error)]
 pub enum SeedsFileError {
     /// The file cannot be read.
-    #[error("cannot read the seeds {}: {source}", path.display())]
+    #[error("cannot read the seeds {}: {source}; give the path of a readable file", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,

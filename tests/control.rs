@@ -156,7 +156,7 @@ fn dump_refuses_a_running_node_and_names_what_to_do() {
     let mut node = rig.node(&[]);
     rig.wait_for_start(&mut node);
     for command in ["pages", "ledger", "verify", "stats"] {
-        rig.dump(&[command]).expect_one_clear_line(&["a running node holds", "lohisoftbot-ctl export"]);
+        rig.dump(&[command]).expect_one_clear_line(&["a running node holds", "`lohisoftbot-ctl shutdown`"]);
     }
     rig.ask(&["status"]);
     node.signal(Signal::TERM);

@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::harness::{Rig, RunningNode};
 
 /// What the ledger says of a ticket whose node ended before the answer.
-const LOST: &str = "the node ended before the answer";
+const LOST: &str = "the node ended before the answer; counted as sent";
 
 /// When a node is killed.
 enum Moment {

@@ -57,11 +57,6 @@ impl Budget {
     pub const fn origins(self) -> u16 {
         MAX_ORIGINS_PER_CYCLE
     }
-
-    /// Page requests left when `num_spent` were made.
-    pub const fn page_requests_left(self, num_spent: u16) -> u16 {
-        self.page_requests.saturating_sub(num_spent)
-    }
 }
 
 #[cfg(test)]
@@ -80,11 +75,5 @@ mod tests {
         let budget = Budget::new(3, 2).unwrap();
         assert_eq!((budget.page_requests(), budget.stored_pages()), (3, 2));
         assert_eq!(Budget::new(20, 20), Ok(Budget::default()));
-    }
-
-    #[test]
-    fn what_is_overspent_leaves_nothing() {
-        let budget = Budget::default();
-        assert_eq!([0, 19, 20, 21, u16::MAX].map(|spent| budget.page_requests_left(spent)), [20, 1, 0, 0, 0]);
     }
 }

@@ -95,6 +95,29 @@ pub enum FinishReason {
     Excluded,
 }
 
+impl RobotsGround {
+    /// In words.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::RobotsFile => "robots.txt itself needs no leave".to_owned(),
+            Self::NoRule => "no line of robots.txt matches".to_owned(),
+            Self::Line { number, text } => format!("line {number} of robots.txt: {text}"),
+        }
+    }
+}
+
+impl EndKind {
+    /// In words.
+    pub fn describe(self) -> String {
+        match self {
+            Self::Answered(status) => format!("answered {status}"),
+            Self::Failed(failure) => failure.describe().to_owned(),
+            Self::Lost => "the node ended before the answer; counted as sent".to_owned(),
+            Self::Abandoned => "broken off: the domain was excluded, or the node was stopped".to_owned(),
+        }
+    }
+}
+
 impl WaitReason {
     /// A few plain words for people.
     pub const fn describe(self) -> &'static str {
@@ -378,5 +401,30 @@ impl LedgerBook {
                 LedgerEvent::Site { site: site.clone(), event: SiteEvent::Snapshot(Box::new(account.clone())) }
             });
         exclusions.chain(accounts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grounds_and_ends_are_told_in_one_wording() {
+        let line = RobotsGround::Line { number: 3, text: "Allow: /".to_owned() };
+        for (ground, words) in [
+            (RobotsGround::RobotsFile, "robots.txt itself needs no leave"),
+            (RobotsGround::NoRule, "no line of robots.txt matches"),
+            (line, "line 3 of robots.txt: Allow: /"),
+        ] {
+            assert_eq!(ground.describe(), words);
+        }
+        for (end, words) in [
+            (EndKind::Answered(200), "answered 200"),
+            (EndKind::Failed(FetchFailure::ConnectRefused), "connection refused"),
+            (EndKind::Lost, "the node ended before the answer; counted as sent"),
+            (EndKind::Abandoned, "broken off: the domain was excluded, or the node was stopped"),
+        ] {
+            assert_eq!(end.describe(), words);
+        }
     }
 }

@@ -101,11 +101,6 @@ impl Origin {
         self.at("/")
     }
 
-    /// The same host on another scheme's own port.
-    pub fn with_scheme(&self, scheme: Scheme) -> Self {
-        Self { scheme, host: self.host.clone(), port: scheme.default_port() }
-    }
-
     fn at(&self, path: &str) -> PageUrl {
         PageUrl::parse(&format!("{self}{path}"), None).expect("an origin with a path is a page URL")
     }
@@ -157,10 +152,5 @@ mod tests {
             assert_eq!(origin(url).authority(), authority, "{url}");
             assert_eq!(origin(url).robots_url().origin(), origin(url), "{url}");
         }
-    }
-
-    #[test]
-    fn another_scheme_takes_its_own_port() {
-        assert_eq!(origin("https://a.example/").with_scheme(Scheme::Http), origin("http://a.example/"));
     }
 }

@@ -162,6 +162,8 @@ fn pace(config: &Config, found: &mut Found) {
     // Tests and the demo shorten these; a public site deserves at least the bound.
     for (key, value, bound) in [
         ("politeness.min_delay", config.politeness.min_delay, Duration::from_secs(1)),
+        // A lower one shortens a Crawl-delay that a site asked for.
+        ("politeness.max_crawl_delay", config.politeness.max_crawl_delay, DAY),
         ("backoff.first", config.backoff.first, Duration::from_secs(10)),
         ("recrawl.interval", config.recrawl.interval, DAY.saturating_mul(7)),
     ] {
@@ -265,6 +267,7 @@ mod tests {
     #[test]
     fn values_for_tests_are_warned_of() {
         check(|c| c.politeness.min_delay = Duration::from_millis(50), &[(Warning, "politeness.min_delay")]);
+        check(|c| c.politeness.max_crawl_delay = Duration::from_secs(60), &[(Warning, "politeness.max_crawl_delay")]);
         check(|c| c.recrawl.interval = Duration::from_secs(60), &[(Warning, "recrawl.interval")]);
         check(|c| c.recrawl.interval = DAY * 91, &[(Warning, "recrawl.interval")]);
         check(|c| c.network.allow_ranges = vec!["127.0.0.0/8".parse().unwrap()], &[(Warning, "network.allow_ranges")]);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::Write;
 
 use lohisoftbot_actors::storage::{EntryFilter, EntryKind, LedgerError};
-use lohisoftbot_core::ledger::{EndKind, LedgerEntry, LedgerEvent, RobotsGround, SiteEvent};
+use lohisoftbot_core::ledger::{EndKind, LedgerEntry, LedgerEvent, SiteEvent};
 use serde_json::{Value, json};
 
 use super::args::DumpArgs;
@@ -88,22 +88,17 @@ fn values(entry: &LedgerEntry) -> Vec<Value> {
                 SiteEvent::CycleResumed => "cycle resumed: new URLs came while budget was left".to_owned(),
                 SiteEvent::Ticket { ticket: number, kind, url: _, ground } => {
                     ticket = json!(number);
-                    format!("{kind:?}, {}", ground_text(ground))
+                    format!("{kind:?}, {}", ground.describe())
                 }
                 SiteEvent::Outcome { ticket: number, end, wire_bytes, took, delay } => {
                     ticket = json!(number);
                     let millis =
                         |span: &std::time::Duration| json!(u64::try_from(span.as_millis()).unwrap_or(u64::MAX));
                     sizes = [json!(wire_bytes), millis(took), millis(delay)];
-                    match end {
-                        EndKind::Answered(code) => {
-                            status = json!(code);
-                            String::new()
-                        }
-                        EndKind::Failed(failure) => failure.describe().to_owned(),
-                        EndKind::Lost => "the node ended before the answer".to_owned(),
-                        EndKind::Abandoned => "broken off: the domain was excluded, or the node was stopped".to_owned(),
+                    if let EndKind::Answered(code) = end {
+                        status = json!(code);
                     }
+                    end.describe()
                 }
                 SiteEvent::Wait { until, reason, rung } => format!("until {until}, rung {rung}: {}", reason.describe()),
                 SiteEvent::BarrierStreak(streak) => format!("{streak} barrier answers in a row"),
@@ -129,12 +124,4 @@ fn values(entry: &LedgerEntry) -> Vec<Value> {
         took,
         delay,
     ]
-}
-
-fn ground_text(ground: &RobotsGround) -> String {
-    match ground {
-        RobotsGround::RobotsFile => "the robots file".to_owned(),
-        RobotsGround::NoRule => "no rule matches".to_owned(),
-        RobotsGround::Line { number, text } => format!("line {number}: {text}"),
-    }
 }

@@ -18,7 +18,8 @@ use std::process::ExitCode;
 use clap::Parser;
 use lohisoftbot_actors::storage::{LedgerError, StoreError};
 
-use self::args::{Command, DumpArgs};
+use self::args::Command;
+pub use self::args::DumpArgs;
 use self::output::RowWriter;
 use self::store_copy::{CopyError, StoreCopy};
 use crate::io::data_dir::{DataDir, DataDirError};

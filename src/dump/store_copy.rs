@@ -16,7 +16,8 @@ use crate::io::sled_store::{SledStore, StoreOpenError, StoreOptions};
 pub enum CopyError {
     /// A node has the store open.
     #[error(
-        "a running node holds {}: a dump looks at a stopped node's store only; use `lohisoftbot-ctl export` instead",
+        "a running node holds {}: stop the node first (`lohisoftbot-ctl shutdown`); an export from a running node comes with a later \
+         version",
         .0.display()
     )]
     Running(PathBuf),

@@ -182,7 +182,7 @@ fn running_node_is_named_and_so_is_the_command_for_it() {
         let error = dump(dir.path(), &["pages"]).unwrap_err();
         assert_eq!(error.exit_code(), 2, "{what}");
         let text = error.to_string();
-        assert!(text.contains("running node") && text.contains("lohisoftbot-ctl export"), "{what}: {text}");
+        assert!(text.contains("running node") && text.contains("`lohisoftbot-ctl shutdown`"), "{what}: {text}");
     };
     let store = SledStore::open(&data, StoreOptions::default()).unwrap();
     check("records held");

@@ -24,7 +24,7 @@ use lohisoftbot_actors::ledger::{LastSeq, LedgerActor};
 use lohisoftbot_actors::permits::Permits;
 use lohisoftbot_actors::ports::{Clock, LocalGate, NetworkFactory, OpenAddressGate, WholePlacement};
 use lohisoftbot_actors::stats::NodeStats;
-use lohisoftbot_actors::storage::{EntryFilter, RecordStore, catch_up};
+use lohisoftbot_actors::storage::{EntryFilter, FAULT_ADVICE, RecordStore, catch_up};
 use lohisoftbot_actors::supervisor::{EndSupervision, ExtractorFactory, NodeSupervisor, StartExtractors};
 use lohisoftbot_core::config::Config;
 use lohisoftbot_core::identity::{IdentityRefusal, IdentityStanding};
@@ -65,7 +65,7 @@ pub enum StartError {
     #[error(transparent)]
     Identity(#[from] IdentityRefusal),
     /// An actor ended before it answered.
-    #[error("an actor ended while the node was starting")]
+    #[error("an actor ended while the node was starting: {FAULT_ADVICE}")]
     Actors,
 }
 

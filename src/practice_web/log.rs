@@ -87,11 +87,6 @@ impl LogEntry {
     pub fn start_ms(&self) -> u64 {
         self.start_us / 1_000
     }
-
-    /// End, in milliseconds since the log began.
-    pub fn end_ms(&self) -> Option<u64> {
-        self.end.map(|end| end.end_us / 1_000)
-    }
 }
 
 /// A line of the log file.

@@ -7,6 +7,7 @@ use lohisoftbot_core::ledger::{LedgerEntry, LedgerEvent};
 use lohisoftbot_core::site::Site;
 use lohisoftbot_core::site_row::{Replayed, SiteRow};
 
+use super::advice::BACKUP_ADVICE;
 use super::{LedgerError, RecordStore, StoreChange, StoreError};
 
 /// What a catch-up did.
@@ -35,8 +36,8 @@ pub enum CatchUpError {
     Store(#[from] StoreError),
     /// The store has seen entries that the ledger no longer has.
     #[error(
-        "the ledger ends at entry {ledger}, but the store has seen entry {store}: the ledger has lost its end. Restore the data \
-         directory from a backup with `lohisoftbot restore`"
+        "the ledger ends at entry {ledger}, but the store has seen entry {store}: the ledger has lost its end. Nothing was \
+         changed; {BACKUP_ADVICE}"
     )]
     LedgerBehind {
         /// Newest entry of the ledger.

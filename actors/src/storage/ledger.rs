@@ -7,6 +7,8 @@ use lohisoftbot_core::ledger::{LedgerEntry, LedgerEvent, SiteEvent};
 use lohisoftbot_core::site::Site;
 use lohisoftbot_core::time::Timestamp;
 
+use super::advice::{BACKUP_ADVICE, FAULT_ADVICE, FILE_ADVICE, HELD_ADVICE};
+
 /// Writes the ledger. Owned by one actor; entries are durable when [`LedgerStore::sync`] has returned, and not before.
 pub trait LedgerStore: Send {
     /// Takes entries in, in order and without gaps. They lie in memory until the next [`LedgerStore::sync`].
@@ -152,7 +154,7 @@ impl EntryKind {
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
     /// The file system refused.
-    #[error("cannot {action} {}: {source}", path.display())]
+    #[error("cannot {action} {}: {source}; {FILE_ADVICE}", path.display())]
     Io {
         /// What was tried.
         action: &'static str,
@@ -163,8 +165,8 @@ pub enum LedgerError {
     },
     /// Bytes that were durable are no longer what they were.
     #[error(
-        "ledger segment {} is damaged at byte {offset}: {what}; nothing was changed. Restore the data directory from a backup with \
-         `lohisoftbot restore`: without this segment the node could break budgets and waits it has promised",
+        "ledger segment {} is damaged at byte {offset}: {what}. Nothing was changed; {BACKUP_ADVICE}: without this segment the node \
+         could break budgets and waits it has promised",
         path.display()
     )]
     Damaged {
@@ -176,7 +178,7 @@ pub enum LedgerError {
         what: String,
     },
     /// Another process has it open for writing.
-    #[error("the ledger in {} is held by another process", path.display())]
+    #[error("the ledger in {} is held by another process: {HELD_ADVICE}", path.display())]
     Held {
         /// The directory.
         path: PathBuf,
@@ -192,7 +194,7 @@ pub enum LedgerError {
         known: u16,
     },
     /// An entry does not follow the one before it: a fault of the caller.
-    #[error("ledger entry {got} does not follow entry {last}")]
+    #[error("ledger entry {got} does not follow entry {last}: {FAULT_ADVICE}")]
     OutOfOrder {
         /// Number of the newest entry.
         last: u64,
@@ -200,6 +202,6 @@ pub enum LedgerError {
         got: u64,
     },
     /// An entry cannot be encoded.
-    #[error("a ledger entry cannot be written: {0}")]
+    #[error("a ledger entry cannot be written: {0}; {FAULT_ADVICE}")]
     Unencodable(#[from] lohisoftbot_core::codec::CodecError),
 }

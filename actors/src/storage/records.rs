@@ -10,6 +10,8 @@ use lohisoftbot_core::site_row::{RobotsCopy, SiteFrontier, SiteRow};
 use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
 
+use super::advice::{BACKUP_ADVICE, FAULT_ADVICE, FILE_ADVICE};
+
 /// One change. Applied whole or not at all; what an exclusion covers is refused or left out, whoever asks and however late.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreChange {
@@ -248,7 +250,7 @@ pub trait RecordStore: Send {
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The engine below failed, or found its files damaged.
-    #[error("the record store {} failed while {doing}: {detail}. Restore from a backup with `lohisoftbot restore` if this stays", path.display())]
+    #[error("the record store {} failed while {doing}: {detail}. Start again; if this stays, {BACKUP_ADVICE}", path.display())]
     Engine {
         /// The store's directory.
         path: PathBuf,
@@ -259,7 +261,7 @@ pub enum StoreError {
     },
     /// A row does not read.
     #[error(
-        "a row of tree `{tree}` in the record store is damaged (key {key}): {source}. Restore from a backup with `lohisoftbot restore`"
+        "a row of tree `{tree}` in the record store is damaged (key {key}): {source}. Nothing was deleted; {BACKUP_ADVICE}"
     )]
     Row {
         /// Of which tree.
@@ -270,7 +272,7 @@ pub enum StoreError {
         source: CodecError,
     },
     /// A value cannot be stored.
-    #[error("a value for tree `{tree}` cannot be stored: {source}")]
+    #[error("a value for tree `{tree}` cannot be stored: {source}; {FAULT_ADVICE}")]
     Unstorable {
         /// For which tree.
         tree: &'static str,
@@ -278,7 +280,7 @@ pub enum StoreError {
         source: CodecError,
     },
     /// A file beside the engine cannot be written or read.
-    #[error("cannot {action} {}: {source}", path.display())]
+    #[error("cannot {action} {}: {source}; {FILE_ADVICE}", path.display())]
     File {
         /// What was tried.
         action: &'static str,
@@ -288,7 +290,9 @@ pub enum StoreError {
         source: std::io::Error,
     },
     /// Somebody else wrote to the store: a fault of the program.
-    #[error("the record store was changed by another writer: change {wanted} was expected, change {found} is stored")]
+    #[error(
+        "the record store was changed by another writer: change {wanted} was expected, change {found} is stored; {FAULT_ADVICE}"
+    )]
     ForeignWriter {
         /// The change number this writer knows.
         wanted: u64,

@@ -46,16 +46,6 @@ pub enum Evidence {
     Fallback,
 }
 
-impl Evidence {
-    /// Whether the page or its server named the charset.
-    pub fn is_declared(self) -> bool {
-        match self {
-            Self::ByteOrderMark | Self::ContentType | Self::Prescan | Self::LaterMeta => true,
-            Self::ValidUtf8 | Self::Fallback => false,
-        }
-    }
-}
-
 /// The text of a body and its charset, as the lower-case name of the WHATWG Encoding Standard.
 ///
 /// `content_type` is the value of that header, if it came.

@@ -1,6 +1,6 @@
 use std::cell::RefCell;
 
-use lohisoftbot_actors::storage::{EntryFilter, LedgerRead};
+use lohisoftbot_actors::storage::{BACKUP_ADVICE, EntryFilter, LedgerRead};
 use lohisoftbot_actors::testkit::storage_contract::{check_ledger, entry, ticket_event};
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -109,7 +109,7 @@ fn check_refused(dir: &Path, wanted: &str) {
     let before: Vec<_> = segment::list(dir).unwrap().iter().map(|(_, path)| fs::read(path).unwrap()).collect();
     let error = try_open(dir).map(|_| ()).expect_err("damage is refused").to_string();
     assert!(error.contains(wanted), "{error:?} lacks {wanted:?}");
-    assert!(error.contains("ledger-1970-01-01-0001.log") && error.contains("lohisoftbot restore"), "{error}");
+    assert!(error.contains("ledger-1970-01-01-0001.log") && error.contains(BACKUP_ADVICE), "{error}");
     assert!(!error.contains('\n'), "{error}");
     let after: Vec<_> = segment::list(dir).unwrap().iter().map(|(_, path)| fs::read(path).unwrap()).collect();
     assert_eq!(before, after, "nothing was changed");

@@ -10,7 +10,7 @@ use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 
-use lohisoftbot_actors::storage::StoreError;
+use lohisoftbot_actors::storage::{BACKUP_ADVICE, FILE_ADVICE, HELD_ADVICE, StoreError};
 use lohisoftbot_core::exclusion::{Domain, Exclusion, Exclusions};
 use sled::Db;
 
@@ -55,13 +55,10 @@ pub struct StoreOpenReport {
 #[derive(Debug, thiserror::Error)]
 pub enum StoreOpenError {
     /// Another process has it open.
-    #[error("the record store {} is held by another process", .0.display())]
+    #[error("the record store {} is held by another process: {HELD_ADVICE}", .0.display())]
     Held(PathBuf),
     /// sled finds its files damaged, or panics over them.
-    #[error(
-        "the record store {} is damaged: {detail}. Nothing was deleted; restore a backup with `lohisoftbot restore DIR --store NEW`",
-        path.display()
-    )]
+    #[error("the record store {} is damaged: {detail}. Nothing was deleted; {BACKUP_ADVICE}", path.display())]
     Damaged {
         /// Its directory.
         path: PathBuf,
@@ -69,11 +66,7 @@ pub enum StoreOpenError {
         detail: String,
     },
     /// sled opens it, but not all that was stored is there.
-    #[error(
-        "records are missing from the record store {}: {detail}. Nothing was deleted; restore a backup with \
-         `lohisoftbot restore DIR --store NEW`",
-        path.display()
-    )]
+    #[error("records are missing from the record store {}: {detail}. Nothing was deleted; {BACKUP_ADVICE}", path.display())]
     RecordsMissing {
         /// Its directory.
         path: PathBuf,
@@ -82,8 +75,8 @@ pub enum StoreOpenError {
     },
     /// What says how much must be there cannot be used.
     #[error(
-        "the sentinel {} of the record store cannot be used: {detail}, so nothing can tell whether the store is whole. Restore a \
-         backup with `lohisoftbot restore DIR --store NEW`",
+        "the sentinel {} of the record store cannot be used: {detail}, so nothing can tell whether the store is whole. Nothing \
+         was deleted; {BACKUP_ADVICE}",
         path.display()
     )]
     Sentinel {
@@ -101,7 +94,7 @@ pub enum StoreOpenError {
         found: u32,
     },
     /// The file system refused.
-    #[error("cannot {action} {}: {source}", path.display())]
+    #[error("cannot {action} {}: {source}; {FILE_ADVICE}", path.display())]
     File {
         /// What was tried.
         action: &'static str,

@@ -80,7 +80,7 @@ fn second_process_is_refused_in_one_clear_line() {
     let _held = open(dir.path());
     let error = SledStore::open(&DataDir::new(dir.path()), StoreOptions::default()).unwrap_err();
     assert!(matches!(error, StoreOpenError::Held(_)), "{error:?}");
-    assert!(error.to_string().ends_with("is held by another process"), "{error}");
+    assert!(error.to_string().ends_with("is held by another process: stop the other node"), "{error}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lohisoftbot_actors::storage::{RecordStore, StoreChange};
+use lohisoftbot_actors::storage::{BACKUP_ADVICE, RecordStore, StoreChange};
 use lohisoftbot_actors::testkit::storage_contract::{page, stored_link};
 use tempfile::TempDir;
 
@@ -42,7 +42,7 @@ fn try_open(dir: &Path) -> Result<SledStore, StoreOpenError> {
 fn check_refused(dir: &Path) -> String {
     let error = try_open(dir).map(|store| store.stats()).expect_err("damage is refused");
     let text = error.to_string();
-    assert!(text.contains("lohisoftbot restore"), "{text}");
+    assert!(text.contains(BACKUP_ADVICE), "{text}");
     assert!(!text.contains('\n'), "{text}");
     text
 }
@@ -159,7 +159,7 @@ fn flipped_bytes_and_zeroed_blocks_are_refused_or_harmless() {
                 }
                 Err(error) => {
                     num_refused += 1;
-                    assert!(error.to_string().contains("restore"), "{error}");
+                    assert!(error.to_string().contains(BACKUP_ADVICE), "{error}");
                 }
             }
         }
