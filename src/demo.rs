@@ -64,7 +64,7 @@ async fn demo(args: &DemoArgs) -> anyhow::Result<u8> {
     let watching = progress.watch(session.node().stats(), Lines::Plain);
     let mut end = session.wait(Until::Idle { max_wait: MAX_WAIT }).await;
     watching.end();
-    let num_violations = report(&session, &web, &config, &dir).await?;
+    let num_violations = report(&session, &web, &config, &dir, args).await?;
     if end == WaitEnd::Idle && !args.until_idle {
         progress.say("\nThe node stays, for you to look at. Ctrl-C ends it.");
         end = session.wait(Until::Told).await;
@@ -101,7 +101,13 @@ fn config(web: &PracticeWeb, dir: &Path) -> anyhow::Result<Config> {
 }
 
 /// Prints what came of it; gives the number of violations.
-async fn report(session: &Session, web: &PracticeWeb, config: &Config, dir: &Path) -> anyhow::Result<usize> {
+async fn report(
+    session: &Session,
+    web: &PracticeWeb,
+    config: &Config,
+    dir: &Path,
+    args: &DemoArgs,
+) -> anyhow::Result<usize> {
     let identity = Identity::new(&config.identity);
     let user_agents = [UserAgentForm::Contact, UserAgentForm::InfoUrl].map(|form| identity.user_agent(form).to_owned());
     let verdict = web.audit(&AuditRules::new(MIN_DELAY, FIRST_BACKOFF, user_agents.to_vec()));
@@ -126,16 +132,18 @@ async fn report(session: &Session, web: &PracticeWeb, config: &Config, dir: &Pat
     }
     let socket = config.socket_path();
     writeln!(out, "\nLook further")?;
-    writeln!(out, "  cargo run --release --bin lohisoftbot-ctl -- --socket {} sites", socket.display())?;
-    if let Some(record) = records.first() {
-        writeln!(
-            out,
-            "  cargo run --release --bin lohisoftbot-ctl -- --socket {} explain '{}'",
-            socket.display(),
-            record.url
-        )?;
+    if !args.until_idle {
+        writeln!(out, "  cargo run --release --bin lohisoftbot-ctl -- --socket {} sites", socket.display())?;
+        if let Some(record) = records.first() {
+            writeln!(
+                out,
+                "  cargo run --release --bin lohisoftbot-ctl -- --socket {} explain '{}'",
+                socket.display(),
+                record.url
+            )?;
+        }
+        writeln!(out, "  after it has ended:")?;
     }
-    writeln!(out, "  after it has ended:")?;
     writeln!(
         out,
         "  cargo run --release --bin lohisoftbot-dump -- --store {} pages --limit 20",

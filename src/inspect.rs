@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use lohisoftbot_core::extract::{FetchedPage, extract};
+use lohisoftbot_core::outcome::{Answer, classify};
 use lohisoftbot_core::record::PageRecord;
 use lohisoftbot_core::response::ResponseHead;
 use lohisoftbot_core::robots::{self, PRODUCT_TOKEN};
@@ -30,9 +31,22 @@ pub fn extract_file(args: &ExtractArgs, out: &mut impl Write) -> anyhow::Result<
         std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_secs(),
     );
     let stored = PageRecord::of_extracted(&extracted, &args.url, &head, 1, now);
-    let kept = extracted.directives.allows_storing(now);
+    let why_not = match classify(&head, &args.url, now) {
+        Answer::Html if extracted.directives.allows_storing(now) => None,
+        Answer::Html => Some("it asks not to be indexed"),
+        Answer::OtherContent
+        | Answer::NotModified
+        | Answer::Redirect { .. }
+        | Answer::Gone
+        | Answer::Barrier { .. }
+        | Answer::AskOnceMore { .. }
+        | Answer::Busy { .. }
+        | Answer::Refused { .. } => Some("by these header fields it is no HTML page, and the node would not read it"),
+    };
+    let kept = why_not.is_none();
     let answer = json!({
         "kept": kept,
+        "why_not": why_not,
         "directives": extracted.directives,
         "charset": extracted.charset,
         "record": kept.then_some(&stored.record),

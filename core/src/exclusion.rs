@@ -17,7 +17,9 @@ pub struct Domain(Box<str>);
 
 /// A text is no DNS name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a domain name: give a name such as example.com, without scheme, port or path")]
+#[error(
+    "{text:?} is not a domain name: give a name such as example.com, without scheme, port, path or *; all names below it are meant too"
+)]
 pub struct DomainError {
     text: String,
 }
@@ -29,9 +31,7 @@ impl Domain {
         let trimmed = text.trim();
         let name = trimmed.strip_suffix('.').unwrap_or(trimmed);
         match ::url::Host::parse(name) {
-            Ok(::url::Host::Domain(ascii)) if !ascii.is_empty() && !ascii.split('.').any(str::is_empty) => {
-                Ok(Self(ascii.into()))
-            }
+            Ok(::url::Host::Domain(ascii)) if is_dns_name(&ascii) => Ok(Self(ascii.into())),
             Ok(::url::Host::Ipv4(address)) => Ok(Self(address.to_string().into())),
             _ => Err(refuse()),
         }
@@ -61,6 +61,13 @@ impl Domain {
     pub fn touches_site(&self, site: &Site) -> bool {
         self.covers_site(site) || site.contains_host(&self.0)
     }
+}
+
+/// Letters, digits, hyphens and underscores in labels that are not empty; so no `*`: a name covers all below it as it is.
+fn is_dns_name(ascii: &str) -> bool {
+    let is_label =
+        |label: &str| !label.is_empty() && label.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+    ascii.split('.').all(is_label)
 }
 
 impl fmt::Display for Domain {
@@ -158,7 +165,9 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_name() {
-        for text in ["", ".", "https://example.com/", "example.com:80", "a..b", "[::1]", "exa mple.com"] {
+        for text in
+            ["", ".", "https://example.com/", "example.com:80", "a..b", "[::1]", "exa mple.com", "*.example.com", "*"]
+        {
             assert!(Domain::parse(text).is_err(), "{text}");
         }
     }

@@ -116,6 +116,8 @@ pub enum IdentityStanding {
     Held,
     /// The configuration does not ask.
     NotEnforced,
+    /// The configuration does not ask, and names the identity that the program is shipped with, whose addresses are not here.
+    Borrowed,
     /// It publishes no address, so nobody could check a visitor.
     NothingPublished,
     /// It lacks these addresses.
@@ -133,6 +135,12 @@ pub enum IdentityRefusal {
         list(.0)
     )]
     AddressesNotHeld(Vec<Ipv4Addr>),
+    /// Complaints about this node would reach somebody else.
+    #[error(
+        "identity.contact or identity.info_url is still the one that the program is shipped with, so complaints about this machine would \
+         reach somebody else, and no public address is crawled: set product, contact and info_url of your own in [identity]"
+    )]
+    Borrowed,
     /// There is no published address to send from.
     #[error(
         "identity.addresses publishes no address, so nobody could check a visit, and no public address is crawled: write the addresses \
@@ -149,7 +157,11 @@ impl IdentityStanding {
     /// Compares what the configuration publishes with what the machine holds.
     pub fn of(config: &Config, holds_address: impl Fn(Ipv4Addr) -> bool) -> Self {
         if !config.identity.enforce {
-            return Self::NotEnforced;
+            let shipped = IdentitySettings::default();
+            let is_borrowed =
+                config.identity.contact == shipped.contact || config.identity.info_url == shipped.info_url;
+            let is_at_home = shipped.addresses.keys().all(|address| holds_address(*address));
+            return if is_borrowed && !is_at_home { Self::Borrowed } else { Self::NotEnforced };
         }
         if config.identity.addresses.is_empty() {
             return Self::NothingPublished;
@@ -177,6 +189,7 @@ impl IdentityStanding {
     pub fn may_crawl_public(&self) -> Result<(), IdentityRefusal> {
         match self {
             Self::Held | Self::NotEnforced => Ok(()),
+            Self::Borrowed => Err(IdentityRefusal::Borrowed),
             Self::NothingPublished => Err(IdentityRefusal::NothingPublished),
             Self::Lacks(addresses) => Err(IdentityRefusal::AddressesNotHeld(addresses.clone())),
         }
@@ -279,12 +292,15 @@ mod tests {
     fn public_addresses_are_crawled_only_under_an_identity_that_the_machine_holds() {
         check_standing(|_| (), &[SHIPPED], Ok(()));
         check_standing(|_| (), &[], Err(&["79.139.58.98", "identity.addresses", "contact", "enforce = false"]));
-        check_standing(|c| c.identity.enforce = false, &[], Ok(()));
+        check_standing(|c| c.identity.enforce = false, &[], Err(&["contact", "info_url", "of your own"]));
+        check_standing(|c| c.identity.enforce = false, &[SHIPPED], Ok(()));
         check_standing(|c| c.identity.addresses.clear(), &[SHIPPED], Err(&["identity.addresses", "enforce = false"]));
         check_standing(
             |c| {
                 c.identity.addresses.clear();
                 c.identity.enforce = false;
+                c.identity.contact = "bot@own.test".to_owned();
+                c.identity.info_url = "https://own.test/bot".to_owned();
             },
             &[],
             Ok(()),

@@ -169,11 +169,23 @@ impl NodeApi {
     }
 
     async fn exclude(&self, domain: Domain, reason: String) -> Answer {
+        let in_force = self.ledger.send(ExclusionsInForce).await.map_err(|_| gone())?;
+        let before = in_force.covering(domain.as_str()).map(|(outer, exclusion)| (outer.clone(), exclusion.at));
         let answer = self.frontier.send(ExcludeDomain { domain: domain.clone(), reason }).await.map_err(|_| gone())?;
         let answer = answer.ok_or_else(gone)?;
+        tracing::info!(%domain, num_pages = answer.stored.num_pages, "excluded by the operator");
+        let touched = answer.num_live_sites + answer.stored.num_sites + answer.stored.num_pages;
+        let note = match (before, touched) {
+            (Some((outer, since)), _) => Some(format!("{outer} was excluded already, since {since}; its reason stays")),
+            (None, 0) => {
+                Some("nothing of it was known; should the name be misspelt, take it back with include".to_owned())
+            }
+            (None, _) => None,
+        };
         Ok(json!({
             "domain": domain,
             "excluded": true,
+            "note": note,
             "live_sites_told": answer.num_live_sites,
             "urls_taken_out_of_live_queues": answer.num_live_urls,
             "removed": answer.stored,
@@ -183,9 +195,17 @@ impl NodeApi {
     async fn include(&self, domain: Domain) -> Answer {
         let was_out = self.frontier.send(IncludeDomain(domain.clone())).await.map_err(|_| gone())?;
         match was_out {
-            Some(true) => Ok(json!({"domain": domain, "included": true})),
+            Some(true) => {
+                tracing::info!(%domain, "taken back in by the operator");
+                let note = "nothing comes back by itself: give its sites as seeds to crawl them again";
+                Ok(json!({"domain": domain, "included": true, "note": note}))
+            }
             Some(false) => {
-                let message = format!("{domain} is not excluded; `lohisoftbot-ctl exclusions` lists what is");
+                let in_force = self.ledger.send(ExclusionsInForce).await.map_err(|_| gone())?;
+                let message = match in_force.covering(domain.as_str()) {
+                    Some((outer, _)) => format!("{domain} is excluded by {outer}: include that"),
+                    None => format!("{domain} is not excluded; `lohisoftbot-ctl exclusions` lists what is"),
+                };
                 Err(ControlError::new(ErrorCode::NotFound, message))
             }
             None => Err(gone()),
@@ -200,16 +220,20 @@ impl NodeApi {
 
     fn set_gate(&self, state: GateState) -> Answer {
         self.gate.set(state);
-        tracing::info!(?state, "gate set by the operator");
+        match state {
+            GateState::Shut => tracing::info!("paused by the operator, until resume or the next start"),
+            GateState::Open => tracing::info!("resumed by the operator"),
+        }
         Ok(match state {
             GateState::Shut => {
-                json!({"paused": true, "note": "requests under way end; no further one starts until resume"})
+                json!({"paused": true, "note": "requests under way end; no further one starts until resume or the next start of the node"})
             }
             GateState::Open => json!({"paused": false}),
         })
     }
 
     fn shutdown(&self) -> Answer {
+        tracing::info!("shutdown asked for on the control socket: ending in order");
         self.teller.send_replace(true);
         Ok(json!({"stopping": true}))
     }

@@ -79,7 +79,9 @@ pub fn explain(
             (EntryStanding::Queued, Some(reason)) => {
                 format!("not fetched in this cycle: {}", reason.describe())
             }
-            (standing, _) => standing_words(standing),
+            (EntryStanding::Queued, None) => queued_words(robots, url, requests, now),
+            (EntryStanding::Stored, _) => "fetched and stored".to_owned(),
+            (EntryStanding::Dropped(reason), _) => format!("not stored: {}", reason.describe()),
         },
     };
     let sent: Vec<Value> = requests.iter().map(describe_request).collect();
@@ -99,19 +101,29 @@ pub fn explain(
 }
 
 fn describe_request(request: &SentRequest) -> Value {
-    let ground = match &request.ground {
-        RobotsGround::RobotsFile => "robots.txt itself needs no leave".to_owned(),
-        RobotsGround::NoRule => "no line of robots.txt matches".to_owned(),
-        RobotsGround::Line { number, text } => format!("line {number} of robots.txt: {text}"),
-    };
-    let end = match request.end {
-        None => "under way".to_owned(),
-        Some(EndKind::Answered(status)) => format!("answered {status}"),
-        Some(EndKind::Failed(failure)) => failure.describe().to_owned(),
-        Some(EndKind::Lost) => "the node stopped before the answer; counted as sent".to_owned(),
-        Some(EndKind::Abandoned) => "broken off: the domain was excluded, or the node was stopped".to_owned(),
-    };
-    json!({"at": request.at.to_string(), "ticket": request.ticket, "end": end, "ground": ground})
+    let ground = request.ground.describe();
+    json!({"at": request.at.to_string(), "ticket": request.ticket, "end": end_words(request), "ground": ground})
+}
+
+fn end_words(request: &SentRequest) -> String {
+    request.end.map_or_else(|| "under way".to_owned(), EndKind::describe)
+}
+
+/// Of a URL that waits for its turn: whether that turn can come, and what happened so far.
+fn queued_words(robots: Option<&OriginRobots>, url: &PageUrl, requests: &[SentRequest], now: Timestamp) -> String {
+    let verdict = robots.and_then(|robots| robots.rules_in_force(now)).map(|policy| policy.verdict(url));
+    match (verdict, requests.last()) {
+        (Some(RobotsVerdict::Disallowed(RobotsRefusal::Line(line))), _) => {
+            format!("will not be fetched: line {} of robots.txt forbids it: {}", line.number, line.text)
+        }
+        (Some(RobotsVerdict::Disallowed(RobotsRefusal::LoginRequired { status })), _) => {
+            format!("will not be fetched: robots.txt answered {status}, a login stands before the site")
+        }
+        (Some(RobotsVerdict::Allowed(_)) | None, Some(last)) => {
+            format!("asked already ({}) and to be asked again, no sooner than the site's wait allows", end_words(last))
+        }
+        (Some(RobotsVerdict::Allowed(_)) | None, None) => "not fetched yet: it waits for its turn".to_owned(),
+    }
 }
 
 fn robots_verdict_words(robots: &OriginRobots, url: &PageUrl, now: Timestamp) -> String {
@@ -158,14 +170,5 @@ fn site_words(view: &SiteView, now: Timestamp) -> String {
             format!("{standing}; the next request no sooner than {}", account.not_before())
         }
         SiteStanding::Due | SiteStanding::Live | SiteStanding::Paused => standing.to_owned(),
-    }
-}
-
-/// How a URL stands in its site's queue, in plain words.
-fn standing_words(standing: &EntryStanding) -> String {
-    match standing {
-        EntryStanding::Queued => "not fetched yet: it waits for its turn".to_owned(),
-        EntryStanding::Stored => "fetched and stored".to_owned(),
-        EntryStanding::Dropped(reason) => format!("not stored: {}", reason.describe()),
     }
 }

@@ -22,8 +22,8 @@ const ROWS_AT_ONCE: usize = 1000;
 /// A node could not be opened. Nothing was crawled.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The data directory cannot be made.
-    #[error("cannot create the data directory {}: {source}; set store.data_dir", path.display())]
+    /// The data directory cannot be made or written in.
+    #[error("cannot write in the data directory {}: {source}; set store.data_dir to one that this user can write in", path.display())]
     DataDir {
         /// Which.
         path: PathBuf,
@@ -82,7 +82,8 @@ impl Session {
         let data_dir = &config.store.data_dir;
         let make_data_dir = || {
             let failed = |source| OpenError::DataDir { path: data_dir.clone(), source };
-            std::fs::create_dir_all(data_dir).map_err(failed)
+            std::fs::create_dir_all(data_dir).map_err(failed)?;
+            rustix::fs::access(data_dir, rustix::fs::Access::WRITE_OK).map_err(|errno| failed(errno.into()))
         };
         let socket_path = config.socket_path();
         if socket_path.starts_with(data_dir) {
@@ -173,10 +174,12 @@ impl Session {
 fn listen_for_signals(teller: Rc<watch::Sender<bool>>) -> std::io::Result<()> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
+    let mut hang_up = signal(SignalKind::hangup())?;
     actix_rt::spawn(async move {
         tokio::select! {
             _ = interrupt.recv() => tracing::info!("SIGINT: ending in order"),
             _ = terminate.recv() => tracing::info!("SIGTERM: ending in order"),
+            _ = hang_up.recv() => tracing::info!("SIGHUP: ending in order"),
         }
         teller.send_replace(true);
     });
