@@ -66,7 +66,11 @@ fn subscriber<W>(settings: &TelemetrySettings, writer: W) -> Box<dyn tracing::Su
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
-    let lines = tracing_subscriber::fmt().with_env_filter(filter(settings.level)).with_writer(writer);
+    // A line that cannot be written is lost; reporting that on a standard error that is gone would panic whoever logs.
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter(settings.level))
+        .with_writer(writer)
+        .log_internal_errors(false);
     match settings.log_format {
         LogFormat::Json => Box::new(lines.json().flatten_event(true).with_current_span(false).finish()),
         LogFormat::Text => Box::new(lines.with_ansi(std::io::stderr().is_terminal()).with_target(false).finish()),

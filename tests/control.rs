@@ -1,7 +1,7 @@
 //! `lohisoftbot-ctl` against a running node, and how a node ends: answers, exit codes, and what the web sees of `pause`.
 
 use lohisoftbot::practice_web::plan::PracticePlan;
-use lohisoftbot_core::config::Config;
+use lohisoftbot_core::config::{Config, LogLevel};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -130,6 +130,18 @@ fn signal_ends_a_crawl_in_order_and_the_next_start_has_nothing_to_mend() {
     let report = rig.expect_no_violation();
     // Each end may have cost a site a ticket that was recorded and not sent.
     assert!(report.sites.values().filter(|site| site.num_page_requests >= 18).count() >= 4, "{report}");
+}
+
+#[test]
+fn node_whose_log_cannot_be_written_crawls_on_and_ends_in_order() {
+    let rig = rig(2, 8, |config| config.telemetry.level = LogLevel::Debug);
+    std::os::unix::fs::symlink("/dev/full", rig.path("said.txt")).unwrap();
+    let mut node = rig.node_with_seeds(&[]);
+    rig.wait_for_log("a crawl in full swing", |entries| entries.len() >= 20);
+    assert_eq!(rig.ask(&["status"])["state"], "running");
+    node.signal(Signal::HUP);
+    assert_eq!(node.wait().code(), Some(0));
+    rig.dump(&["verify"]).expect_code(0);
 }
 
 /// Sends the signal in mid-crawl, and wants every site given up and no ticket left open.

@@ -67,7 +67,7 @@ impl FetchFailure {
 
     /// Whether nothing was heard of the server at all: a guessed scheme may then be tried the other way.
     pub const fn nothing_answered(self) -> bool {
-        matches!(self, Self::ConnectRefused | Self::ConnectTimeout | Self::Unreachable)
+        matches!(self, Self::ConnectRefused | Self::ConnectTimeout | Self::Unreachable | Self::TlsTimeout)
     }
 }
 

@@ -15,7 +15,7 @@ use lohisoftbot_core::config::Config;
 use serde_json::{Value, json};
 
 pub use args::{Args, Question};
-pub use table::{Surface, render};
+pub use table::{Surface, printable, render};
 
 use crate::config_file;
 use crate::control::{Command, ControlClient, ControlError};

@@ -6,6 +6,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use serde_json::{Map, Value};
 
 use super::args::Format;
+use crate::ctl::printable;
 
 /// Longest text in a table cell, in characters; csv and jsonl have all of it.
 const MAX_CELL_CHARS: usize = 80;
@@ -122,14 +123,11 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// Text of strangers must not steer the terminal: control characters are shown as a mark.
+/// Text of strangers must not steer the terminal.
 fn cell(value: &Value) -> String {
     let text = text(value);
-    let mut safe: String = text
-        .chars()
-        .take(MAX_CELL_CHARS)
-        .map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c })
-        .collect();
+    let shown: String = text.chars().take(MAX_CELL_CHARS).collect();
+    let mut safe = printable(&shown);
     if text.chars().nth(MAX_CELL_CHARS).is_some() {
         safe.push('…');
     }
@@ -183,7 +181,7 @@ mod tests {
 
     #[test]
     fn table_leaves_details_out_and_disarms_control_characters() {
-        check(Format::Table, &[json!(["\u{1b}[31mred", "hidden"])], &["\u{fffd}[31mred"]);
+        check(Format::Table, &[json!(["\u{1b}[31mred", "hidden"])], &["\\u{1b}[31mred"]);
         let mut output = Vec::new();
         let mut writer = RowWriter::new(Format::Table, COLUMNS, &mut output);
         writer.row(vec![json!("x".repeat(100)), json!("hidden")]).unwrap();

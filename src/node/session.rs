@@ -123,7 +123,10 @@ impl Session {
         let idle = async move {
             match until {
                 Until::Told => std::future::pending().await,
-                Until::Idle { max_wait } => frontier.send(WhenIdle { max_wait }).await,
+                Until::Idle { max_wait } => match frontier.send(WhenIdle { max_wait }).await {
+                    Ok(()) => WaitEnd::Idle,
+                    Err(_) => WaitEnd::Fatal("the frontier is gone; the log says why".to_owned()),
+                },
             }
         };
         let fatal = &mut self.fatal;
@@ -136,7 +139,7 @@ impl Session {
         tokio::select! {
             why = failed => WaitEnd::Fatal(why),
             _ = self.told.wait_for(|is_told| *is_told) => WaitEnd::Told,
-            _ = idle => WaitEnd::Idle,
+            end = idle => end,
         }
     }
 
@@ -177,11 +180,16 @@ fn listen_for_signals(teller: Rc<watch::Sender<bool>>) -> std::io::Result<()> {
     let mut hang_up = signal(SignalKind::hangup())?;
     actix_rt::spawn(async move {
         tokio::select! {
-            _ = interrupt.recv() => tracing::info!("SIGINT: ending in order"),
-            _ = terminate.recv() => tracing::info!("SIGTERM: ending in order"),
-            _ = hang_up.recv() => tracing::info!("SIGHUP: ending in order"),
+            _ = interrupt.recv() => end("SIGINT", &teller),
+            _ = terminate.recv() => end("SIGTERM", &teller),
+            _ = hang_up.recv() => end("SIGHUP", &teller),
         }
-        teller.send_replace(true);
     });
     Ok(())
+}
+
+/// Told first, logged then: a log that cannot be written must not cost the signal.
+fn end(signal: &str, teller: &watch::Sender<bool>) {
+    teller.send_replace(true);
+    tracing::info!("{signal}: ending in order");
 }

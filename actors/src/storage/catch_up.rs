@@ -10,6 +10,9 @@ use lohisoftbot_core::site_row::{Replayed, SiteRow};
 use super::advice::BACKUP_ADVICE;
 use super::{LedgerError, RecordStore, StoreChange, StoreError};
 
+/// Rows read at once.
+const ROWS_AT_ONCE: usize = 1000;
+
 /// What a catch-up did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CatchUpCounts {
@@ -61,6 +64,7 @@ where
     if ledger_last_seq < seen {
         return Err(CatchUpError::LedgerBehind { ledger: ledger_last_seq, store: seen });
     }
+    refuse_rows_ahead(store, ledger_last_seq)?;
     let mut counts = CatchUpCounts { last_seq: seen, ..CatchUpCounts::default() };
     let mut rows: BTreeMap<Site, SiteRow> = BTreeMap::new();
     // Only the last word on a domain counts, so an exclusion that was taken back removes nothing again.
@@ -97,4 +101,17 @@ where
         counts.num_sites += 1;
     }
     Ok(counts)
+}
+
+/// A row that holds more of the ledger than there is shows that the ledger has lost its end, even where no checkpoint says so.
+fn refuse_rows_ahead(store: &dyn RecordStore, ledger: u64) -> Result<(), CatchUpError> {
+    let mut after = None;
+    loop {
+        let rows = store.sites_after(after.as_ref(), ROWS_AT_ONCE)?;
+        let Some(last) = rows.last() else { return Ok(()) };
+        after = Some(last.site.clone());
+        if let Some(ahead) = rows.iter().map(|row| row.account_seq).filter(|seq| *seq > ledger).max() {
+            return Err(CatchUpError::LedgerBehind { ledger, store: ahead });
+        }
+    }
 }

@@ -6,7 +6,7 @@ use super::{Arrival, BARRIER_PARK, FoundUrl, HostState, MAX_BARRIER_STREAK, Orig
 use crate::backoff;
 use crate::ledger::{EndKind, FinishReason, SiteEvent, TicketNumber, Wait, WaitReason};
 use crate::outcome::{self, Answer, BarrierWait, FetchFailure, PageFate, ResolveFailure, SiteEffect};
-use crate::page_choice::{DropReason, EntryStanding, MAX_REDIRECT_HOPS};
+use crate::page_choice::{DropReason, EntryStanding, FrontierEntry, MAX_REDIRECT_HOPS};
 use crate::time::Timestamp;
 use crate::url::PageUrl;
 
@@ -94,7 +94,7 @@ impl HostState {
         match failure {
             // One dead name beside others says nothing about the site.
             ResolveFailure::NoSuchName if self.has_other_host(url.host()) => {
-                self.drop_host(url.host(), &DropReason::NoSuchName);
+                self.drop_queued(|entry| entry.url.host() == url.host(), &DropReason::NoSuchName);
             }
             ResolveFailure::NoSuchName => {
                 match backoff::name_failure_wait(self.account.num_name_failures.saturating_add(1)) {
@@ -110,7 +110,9 @@ impl HostState {
                 self.note_robots_unreachable(&url.origin(), None, WaitReason::NameServers, arrival);
             }
             ResolveFailure::AddressRefused(why) => {
-                self.drop_host(url.host(), &DropReason::AddressRefused { why: why.clone() });
+                // Of this origin alone: it may be its port that is refused.
+                let (origin, reason) = (url.origin(), DropReason::AddressRefused { why: why.clone() });
+                self.drop_queued(|entry| entry.url.origin() == origin, &reason);
             }
         }
     }
@@ -121,9 +123,9 @@ impl HostState {
         self.robots.iter().any(was_read) || self.queue.queued().any(|queued| queued.url.host() != host)
     }
 
-    fn drop_host(&mut self, host: &str, reason: &DropReason) {
-        let of_host = self.queue.queued().filter(|entry| entry.url.host() == host);
-        for url in of_host.map(|entry| entry.url.clone()).collect::<Vec<_>>() {
+    fn drop_queued(&mut self, which: impl Fn(&FrontierEntry) -> bool, reason: &DropReason) {
+        let dropped = self.queue.queued().filter(|entry| which(entry));
+        for url in dropped.map(|entry| entry.url.clone()).collect::<Vec<_>>() {
             self.drop_url(&url, reason.clone());
         }
     }

@@ -186,3 +186,17 @@ fn store_catches_up_with_the_ledger_and_refuses_one_that_lost_its_end() {
     let message = error.unwrap_err().to_string();
     assert!(message.contains("ends at entry 6") && message.contains("seen entry 7"), "{message}");
 }
+
+#[test]
+fn rows_ahead_of_the_ledger_show_its_loss_where_no_checkpoint_does() {
+    let dir = TempDir::new().unwrap();
+    let (mut store, _) = open(dir.path());
+    let mut ahead = row("a.example", SiteStanding::Due, 1);
+    ahead.account_seq = 50;
+    store.apply(StoreChange::SaveSite { row: Box::new(ahead), frontier: None, robots: None }).unwrap();
+    assert_eq!(store.ledger_seq(), 0);
+    let nothing = std::iter::empty::<Result<_, lohisoftbot_actors::storage::LedgerError>>;
+    let message = catch_up(&mut store, 49, nothing()).unwrap_err().to_string();
+    assert!(message.contains("ends at entry 49") && message.contains("seen entry 50"), "{message}");
+    assert!(catch_up(&mut store, 50, nothing()).is_ok());
+}

@@ -325,3 +325,17 @@ fn a_queue_older_than_a_cycle_that_asked_nothing_settles_nothing() {
     play.restart(queue, robots);
     assert_eq!(play.state.queue().entries()[0].standing, EntryStanding::Queued);
 }
+
+#[test]
+fn a_refused_port_costs_its_own_origin_and_no_other() {
+    let mut play = Play::new();
+    play.allow_all();
+    play.link("https://a.test:22/");
+    play.link("https://a.test/b");
+    let refused = ResolveFailure::AddressRefused("port 22 is not for the web".to_owned());
+    let arrival = play.arrival();
+    play.state.on_unresolved(&url("https://a.test:22/"), &refused, arrival);
+    assert_eq!(play.store_page().intent.url, url("https://a.test/"));
+    assert_eq!(play.store_page().intent.url, url("https://a.test/b"));
+    assert_eq!(play.state.next_action(play.now), HostAction::Finish(FinishReason::QueueEmpty));
+}
