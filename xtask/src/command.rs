@@ -20,7 +20,17 @@ pub fn workspace_root() -> PathBuf {
 pub fn cargo() -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(workspace_root());
+    // `cargo run` describes this package in the environment. Build scripts that look there, ring's for one, would take the difference for
+    // a change, and half the tree would be built again, here and after us.
+    for (name, _) in env::vars_os().filter(|(name, _)| name.to_str().is_some_and(describes_a_package)) {
+        command.env_remove(name);
+    }
     command
+}
+
+/// Whether cargo sets this variable for what it runs, about the package that it belongs to.
+fn describes_a_package(variable: &str) -> bool {
+    variable.starts_with("CARGO_PKG_") || variable.starts_with("CARGO_MANIFEST_")
 }
 
 /// A command that the kernel ends with us, also where no guard runs any more.
@@ -120,6 +130,12 @@ fn executable_of(kind: &str, name: &str, message: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_describes_a_package_is_told_from_what_says_how_to_build() {
+        assert!(describes_a_package("CARGO_PKG_NAME") && describes_a_package("CARGO_MANIFEST_DIR"));
+        assert!(!describes_a_package("CARGO_TARGET_DIR") && !describes_a_package("CARGO_INCREMENTAL"));
+    }
 
     #[test]
     fn an_executable_is_found_by_kind_and_name() {
