@@ -232,3 +232,21 @@ fn a_stored_page_that_redirects_for_good_gives_its_record_up() {
         node.stop().await;
     });
 }
+
+#[test]
+fn a_tightened_robots_txt_gives_up_what_is_stored_and_never_asked_again() {
+    run_paused(async {
+        let node = start_with(|settings| settings.rules.recrawl_interval = Duration::from_secs(86_400)).await;
+        let tightened = ScriptedAnswer::text("User-agent: *\nDisallow: /page-2\n");
+        node.web.site("a.test", 3);
+        node.web.on("http://a.test/robots.txt", [ScriptedAnswer::status(404), tightened]);
+        node.seed(&["http://a.test/"]).await;
+        node.when_idle(MINUTE).await;
+        assert!(node.stored_pages("a.test").await.contains(&"http://a.test/page-2".to_owned()));
+        tokio::time::sleep(Duration::from_secs(86_400 + 600)).await;
+        let stored = node.stored_pages("a.test").await;
+        assert!(stored.len() >= 2 && !stored.contains(&"http://a.test/page-2".to_owned()), "{stored:?}");
+        assert_eq!(node.web.pages_asked("a.test").iter().filter(|path| *path == "/page-2").count(), 1);
+        node.stop().await;
+    });
+}

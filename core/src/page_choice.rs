@@ -72,6 +72,24 @@ pub enum DropReason {
 }
 
 impl DropReason {
+    /// Whether the page's record goes with it: it is gone, or must not be kept.
+    pub fn removes_record(&self) -> bool {
+        match self {
+            Self::Robots { .. } | Self::RobotsLogin { .. } | Self::Gone | Self::Noindex | Self::Excluded => true,
+            Self::TooManyOrigins
+            | Self::NotHtml
+            | Self::Barrier(_)
+            | Self::Redirect { .. }
+            | Self::Status(_)
+            | Self::TooManyTries
+            | Self::RobotsUnreachable
+            | Self::ExtractionFailed
+            | Self::StoreFull
+            | Self::AddressRefused { .. }
+            | Self::NoSuchName => false,
+        }
+    }
+
     /// A few plain words for people.
     pub fn describe(&self) -> String {
         let words = match self {
@@ -123,6 +141,8 @@ pub struct FrontierEntry {
     pub num_tries: u8,
     /// Redirects that led here.
     pub num_hops: u8,
+    /// A record of it was stored, in this cycle or an earlier one, and not removed since.
+    pub has_record: bool,
     /// What became of it.
     pub standing: EntryStanding,
 }
@@ -198,15 +218,26 @@ impl PageQueue {
             return Added::NoRoom;
         }
         let standing = EntryStanding::Queued;
-        self.push(FrontierEntry { url, depth, num_inlinks: 1, num_tries: 0, num_hops, standing });
+        self.push(FrontierEntry { url, depth, num_inlinks: 1, num_tries: 0, num_hops, has_record: false, standing });
         Added::New
     }
 
     /// Says what became of a URL.
     pub fn settle(&mut self, url: &PageUrl, standing: EntryStanding) {
         if let Some(&place) = self.places.get(&url.fingerprint()) {
-            self.entries[place].standing = standing;
+            let entry = &mut self.entries[place];
+            entry.has_record = match &standing {
+                EntryStanding::Stored => true,
+                EntryStanding::Queued => entry.has_record,
+                EntryStanding::Dropped(reason) => entry.has_record && !reason.removes_record(),
+            };
+            entry.standing = standing;
         }
+    }
+
+    /// The URLs that have a record in the store.
+    pub fn with_record(&self) -> impl Iterator<Item = &FrontierEntry> {
+        self.entries.iter().filter(|entry| entry.has_record)
     }
 
     /// Counts one more request for a URL and gives the new count.

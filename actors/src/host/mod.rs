@@ -149,6 +149,9 @@ impl HostActor {
 
     /// Sends the state's new events to the ledger. Their durability is noted when it comes; nobody waits for it here.
     fn flush_events(&mut self, ctx: &mut Context<Self>) {
+        for url in self.state.take_removals() {
+            self.apply(StoreChange::RemovePage { url });
+        }
         if !self.state.has_events() {
             return;
         }

@@ -160,6 +160,9 @@ impl HostState {
     }
 
     pub(super) fn drop_url(&mut self, url: &PageUrl, reason: DropReason) {
+        if reason.removes_record() && self.queue.get(url).is_some_and(|entry| entry.has_record) {
+            self.removals.push(url.clone());
+        }
         self.queue.settle(url, EntryStanding::Dropped(reason));
     }
 

@@ -143,6 +143,7 @@ pub struct HostState {
     seeds: Vec<Seed>,
     exclusions: Exclusions,
     revoked: Option<TicketNumber>,
+    removals: Vec<PageUrl>,
     events: Vec<(Timestamp, SiteEvent)>,
 }
 
@@ -159,6 +160,7 @@ impl HostState {
             seeds: Vec::new(),
             exclusions,
             revoked: None,
+            removals: Vec::new(),
             events: Vec::new(),
         }
     }
@@ -246,6 +248,11 @@ impl HostState {
     /// The events since the last call, oldest first: to be written to the ledger, in this order, before anything that follows.
     pub fn take_events(&mut self) -> Vec<(Timestamp, SiteEvent)> {
         std::mem::take(&mut self.events)
+    }
+
+    /// Pages that robots.txt came to forbid since the last call: their records are to be removed, if there are any.
+    pub fn take_removals(&mut self) -> Vec<PageUrl> {
+        std::mem::take(&mut self.removals)
     }
 
     /// Whether there are events that were not taken yet.

@@ -165,7 +165,7 @@ impl HostState {
         let given_up = robots.num_failures >= MAX_SIDE_ORIGIN_ROBOTS_TRIES && self.account.num_page_requests > 0;
         match robots.rules_in_force(now) {
             Some(_) if !is_fresh && now >= robots.retry_at => ask,
-            Some(policy) => standing_of(policy.verdict(url)),
+            Some(policy) => standing_of(policy, url),
             None if given_up => Standing::Drop(DropReason::RobotsUnreachable),
             None => ask,
         }
@@ -256,6 +256,21 @@ impl HostState {
         robots.unreachable_since = None;
         robots.num_failures = 0;
         robots.retry_at = Timestamp::EPOCH;
+        self.judge_records_again(origin);
+    }
+
+    /// A tightened file holds for what is stored already: pages that it forbids now give their records up at once.
+    fn judge_records_again(&mut self, origin: &Origin) {
+        let Some(copy) = self.robots_of(origin).and_then(|robots| robots.copy.as_ref()) else { return };
+        let of_origin = self.queue.with_record().filter(|entry| entry.url.origin() == *origin);
+        let judged = of_origin.map(|entry| (entry.url.clone(), standing_of(&copy.policy, &entry.url)));
+        let forbidden = judged.filter_map(|(url, standing)| match standing {
+            Standing::Drop(reason) => Some((url, reason)),
+            Standing::Allowed(_) | Standing::Ask(_) => None,
+        });
+        for (url, reason) in forbidden.collect::<Vec<_>>() {
+            self.drop_url(&url, reason);
+        }
     }
 
     fn on_robots_unreachable(
@@ -323,9 +338,13 @@ fn retry_after_of(end: RobotsEnd<'_>, arrival: Arrival) -> Option<Duration> {
     }
 }
 
-fn standing_of(verdict: RobotsVerdict) -> Standing {
-    match verdict {
-        RobotsVerdict::Allowed(ground) => Standing::Allowed(ground),
+/// A page that search may not use (`Content-Usage` with `search=n`) counts as noindex, so it is not even asked for.
+fn standing_of(policy: &RobotsPolicy, url: &PageUrl) -> Standing {
+    match policy.verdict(url) {
+        RobotsVerdict::Allowed(ground) => match policy.search_usage_forbidden(url.path_and_query()) {
+            Some(line) => Standing::Drop(DropReason::Robots { line: line.number, text: line.text }),
+            None => Standing::Allowed(ground),
+        },
         RobotsVerdict::Disallowed(RobotsRefusal::Line(line)) => {
             Standing::Drop(DropReason::Robots { line: line.number, text: line.text })
         }

@@ -68,6 +68,7 @@ pub fn frontier(addresses: &[&str]) -> SiteFrontier {
         num_inlinks: 2,
         num_tries: 0,
         num_hops: 0,
+        has_record: false,
         standing: EntryStanding::Queued,
     };
     SiteFrontier { entries: addresses.iter().map(entry).collect() }

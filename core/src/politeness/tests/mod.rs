@@ -142,6 +142,33 @@ fn a_forbidden_url_is_dropped_with_its_line_and_never_asked() {
 }
 
 #[test]
+fn a_tightened_file_gives_up_stored_pages_at_once() {
+    let mut play = Play::new();
+    let head = ResponseHead::new(200).with("cache-control", "max-age=600");
+    play.answer_robots(&head, "User-agent: *\nAllow: /\n");
+    play.link("https://a.test/old");
+    play.store_page();
+    play.store_page();
+    assert_eq!(play.state.take_removals(), []);
+    play.now = play.now.plus(Duration::from_secs(3600));
+    play.link("https://a.test/new");
+    play.answer_robots(&head, "User-agent: *\nDisallow: /old\n");
+    assert_eq!(play.state.take_removals(), [url("https://a.test/old")]);
+    assert_eq!(play.store_page().intent.url, url("https://a.test/new"));
+}
+
+#[test]
+fn a_page_that_search_may_not_use_is_not_asked() {
+    let mut play = Play::new();
+    play.answer_robots(&ResponseHead::new(200), "User-agent: *\nContent-Usage: /private search=n\nAllow: /\n");
+    play.link("https://a.test/private");
+    play.store_page();
+    assert_eq!(play.state.next_action(play.now), HostAction::Finish(FinishReason::QueueEmpty));
+    let dropped = &play.state.queue().get(&url("https://a.test/private")).unwrap().standing;
+    assert!(matches!(dropped, EntryStanding::Dropped(DropReason::Robots { line: 2, .. })), "{dropped:?}");
+}
+
+#[test]
 fn every_origin_has_a_robots_file_of_its_own() {
     let mut play = Play::new();
     play.allow_all();
