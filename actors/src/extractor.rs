@@ -125,7 +125,7 @@ impl ExtractorActor {
             product_token: &self.product_token,
         };
         let extracted = extract(fetched, &mut may_go_on);
-        let StoredPage { record, links, .. } =
+        let StoredPage { record, links } =
             PageRecord::of_extracted(&extracted, &page.url, &page.head, page.cycle, page.fetched_at);
         let may_be_stored = extracted.directives.allows_storing(page.fetched_at);
         ReadPage { record: may_be_stored.then(|| Box::new(record)), links }

@@ -1,17 +1,17 @@
-//! From what was read off a page to what is stored of it: the caps, and the sorting of its links by target site.
+//! From what was read off a page to what is stored of it: the caps, and the sites that its links lead to.
 //!
 //! It does not ask whether the page may be stored; [`crate::directives::Directives::allows_storing`] answers that, and exclusions are
 //! the store's business.
 //!
 //! Invariant: links lead to URLs that may be asked for, never to the page itself, each target once; the record names exactly the
-//! sites that have an inlink row.
+//! sites that its links lead to (the store leaves excluded ones out when it groups the links into rows).
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use super::{
-    InlinkRow, MAX_ANCHOR_CHARS, MAX_HEADING_CHARS, MAX_HEADINGS, MAX_LANG_BYTES, MAX_LINKS, MAX_LINKS_BYTES,
-    MAX_TEXT_CHARS, MAX_VALIDATOR_BYTES, PageRecord, StoredLink,
+    MAX_ANCHOR_CHARS, MAX_HEADING_CHARS, MAX_HEADINGS, MAX_LANG_BYTES, MAX_LINKS, MAX_LINKS_BYTES, MAX_TEXT_CHARS,
+    MAX_VALIDATOR_BYTES, PageRecord, StoredLink,
 };
 use crate::extract::{ExtractedPage, Heading};
 use crate::response::ResponseHead;
@@ -27,9 +27,7 @@ const MAX_WORD_CHARS: usize = 32;
 pub struct StoredPage {
     /// The page's own record.
     pub record: PageRecord,
-    /// One row for each site that it links to, its own included, in order of first appearance.
-    pub inlinks: Vec<(Site, InlinkRow)>,
-    /// The same links in page order, for whoever queues them; one marked `nofollow` must not be followed.
+    /// Its links in page order, for whoever stores and queues them; one marked `nofollow` must not be followed.
     pub links: Vec<StoredLink>,
 }
 
@@ -43,7 +41,6 @@ impl PageRecord {
         fetched_at: Timestamp,
     ) -> StoredPage {
         let links = stored_links(extracted, url);
-        let inlinks = by_target_site(&links, url, fetched_at);
         let record = Self {
             url: url.clone(),
             title: extracted.title.as_deref().map(|title| capped(title, MAX_TEXT_CHARS)),
@@ -59,9 +56,9 @@ impl PageRecord {
             cut: extracted.cut,
             nosnippet: extracted.directives.nosnippet,
             unavailable_after: extracted.directives.unavailable_after,
-            target_sites: inlinks.iter().map(|(site, _)| site.clone()).collect(),
+            target_sites: target_sites(&links),
         };
-        StoredPage { record, inlinks, links }
+        StoredPage { record, links }
     }
 }
 
@@ -115,17 +112,16 @@ fn stored_links(extracted: &ExtractedPage, page: &PageUrl) -> Vec<StoredLink> {
     links
 }
 
-fn by_target_site(links: &[StoredLink], source: &PageUrl, fetched_at: Timestamp) -> Vec<(Site, InlinkRow)> {
-    let mut rows: Vec<(Site, InlinkRow)> = Vec::new();
-    let mut place_of: HashMap<Site, usize> = HashMap::new();
-    for link in links {
-        let place = *place_of.entry(link.target.site()).or_insert_with_key(|site| {
-            rows.push((site.clone(), InlinkRow { source: source.clone(), fetched_at, links: Vec::new() }));
-            rows.len() - 1
-        });
-        rows[place].1.links.push(link.clone());
+/// The sites that links lead to, each once, in order of first appearance.
+fn target_sites(links: &[StoredLink]) -> Vec<Site> {
+    let mut sites = Vec::new();
+    let mut known = HashSet::new();
+    for site in links.iter().map(|link| link.target.site()) {
+        if known.insert(site.clone()) {
+            sites.push(site);
+        }
     }
-    rows
+    sites
 }
 
 /// A validator goes back to the server as it came, so one that is not plain text, or too long, is of no use.
@@ -209,7 +205,7 @@ mod tests {
         let links = (0..600).map(|n| link(&format!("https://other.test/{n}{path}"), &"ț".repeat(300), false)).collect();
         let stored = store(&ExtractedPage { links, ..ExtractedPage::default() });
         assert!(stored.links.len() > 200);
-        assert!(codec::encode(&stored.inlinks[0].1).is_ok());
+        assert!(codec::encode(&stored.record).is_ok());
     }
 
     #[test]
@@ -235,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_grouped_by_target_site_without_the_page_itself_and_what_cannot_be_asked_for() {
+    fn links_name_their_target_sites_without_the_page_itself_and_what_cannot_be_asked_for() {
         let links = vec![
             link("https://b.test/1", "one", false),
             link(PAGE, "self", false),
@@ -245,11 +241,9 @@ mod tests {
             link("https://user:pw@b.test/", "secret", false),
         ];
         let stored = store(&ExtractedPage { links, ..ExtractedPage::default() });
-        let rows: Vec<_> = stored.inlinks.iter().map(|(site, row)| (site.as_str(), row.links.len())).collect();
-        assert_eq!(rows, [("b.test", 2), ("site.test", 1)]);
-        assert_eq!(stored.record.target_sites.len(), 2);
+        let sites: Vec<_> = stored.record.target_sites.iter().map(Site::as_str).collect();
+        assert_eq!(sites, ["b.test", "site.test"]);
         assert_eq!(stored.links.iter().map(|link| link.nofollow).collect::<Vec<_>>(), [false, true, false]);
-        assert_eq!(stored.inlinks[0].1.source.as_str(), PAGE);
     }
 
     #[test]
