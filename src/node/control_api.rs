@@ -13,6 +13,7 @@ use lohisoftbot_actors::ports::{Clock, GateState, LocalGate};
 use lohisoftbot_actors::stats::NodeStats;
 use lohisoftbot_core::config::Config;
 use lohisoftbot_core::exclusion::Domain;
+use lohisoftbot_core::identity::Identity;
 use lohisoftbot_core::seed::Seed;
 use lohisoftbot_core::site::Site;
 use lohisoftbot_core::site_row::{SiteRow, SiteStanding};
@@ -41,6 +42,7 @@ pub struct NodeApi {
     started_at: Timestamp,
     page_budget: u16,
     data_dir: String,
+    identity: Identity,
     teller: Rc<watch::Sender<bool>>,
 }
 
@@ -60,6 +62,7 @@ impl NodeApi {
             started_at: node.clock.now(),
             page_budget: config.budget.page_requests,
             data_dir: config.store.data_dir.display().to_string(),
+            identity: Identity::new(&config.identity),
             teller,
         }
     }
@@ -118,6 +121,7 @@ impl NodeApi {
             "next_cycle_not_before": account.next_cycle_at.to_string(),
             "delay_seconds": account.delay.as_secs_f64(),
             "backoff_rung": account.rung,
+            "user_agent": self.identity.user_agent_for(&site),
             "first_seen_at": view.row.first_seen_at.to_string(),
             "seeds": view.row.seeds.iter().map(|seed| seed.url.as_str()).collect::<Vec<_>>(),
             "num_urls": view.queue.entries().len(),
@@ -165,7 +169,10 @@ impl NodeApi {
         let requests = requests
             .map_err(|_| gone())?
             .map_err(|error| ControlError::new(ErrorCode::Internal, format!("the ledger cannot be read: {error}")))?;
-        Ok(explain::explain(&url, view.as_deref(), excluded, &requests, self.page_budget, self.clock.now()))
+        let mut answer =
+            explain::explain(&url, view.as_deref(), excluded, &requests, self.page_budget, self.clock.now());
+        answer["user_agent"] = self.identity.user_agent_for(&url.site()).into();
+        Ok(answer)
     }
 
     async fn exclude(&self, domain: Domain, reason: String) -> Answer {

@@ -95,6 +95,7 @@ pub fn explain(
         "robots_fetched_at": robots.and_then(|robots| robots.copy.as_ref()).map(|copy| copy.fetched_at.to_string()),
         "budget": account.map(|account| format!("{} of {page_budget} page requests of cycle {} used", account.num_page_requests, account.cycle)),
         "site": view.map(|view| site_words(view, now)),
+        "known_from": entry.map(|entry| known_from(url, view, entry.num_inlinks)),
         "tries_in_this_cycle": entry.map(|entry| entry.num_tries),
         "requests": sent,
     })
@@ -103,6 +104,16 @@ pub fn explain(
 fn describe_request(request: &SentRequest) -> Value {
     let ground = request.ground.describe();
     json!({"at": request.at.to_string(), "ticket": request.ticket, "end": end_words(request), "ground": ground})
+}
+
+/// How the node came to know of a URL in its queue.
+fn known_from(url: &PageUrl, view: Option<&SiteView>, num_inlinks: u32) -> String {
+    let is_seed = view.is_some_and(|view| view.row.seeds.iter().any(|seed| seed.url == *url));
+    if is_seed {
+        "it is where the crawl of its site starts: given as a seed, or led to by a link of another site".to_owned()
+    } else {
+        format!("links or redirects to it, seen {num_inlinks} times")
+    }
 }
 
 fn end_words(request: &SentRequest) -> String {
