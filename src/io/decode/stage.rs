@@ -146,7 +146,8 @@ impl Deflate {
                         return Step { num_read: if is_held { 0 } else { step.num_read }, next: Next::HasMore, ..step };
                     }
                     Ok((step, Status::Ok | Status::BufError)) => step,
-                    Err(broken) => return broken,
+                    // What was held was counted as read when it was taken in.
+                    Err(broken) => return Step { num_read: if is_held { 0 } else { broken.num_read }, ..broken },
                 };
                 if is_held {
                     held.drain(..step.num_read);

@@ -206,6 +206,17 @@ fn data_that_decodes_to_nothing_for_ever_is_stopped() {
     assert!(decoder.finish().cut);
 }
 
+/// The first two bytes are held to see which form of deflate it is; where they broke the inflater, they were counted as read twice.
+#[test]
+fn deflate_that_is_broken_in_its_first_bytes_is_cut() {
+    for bytes in [&[6, 0][..], &[6, 0, 1, 2, 3], &[7, 0xff], &[0xff, 0xff, 0xff]] {
+        let mut decoder = BodyDecoder::new(["deflate"], CAPS);
+        decoder.feed(bytes);
+        let decoded = decoder.finish();
+        assert_eq!((decoded.body.len(), decoded.cut), (0, true), "{bytes:?}");
+    }
+}
+
 proptest! {
     #[test]
     fn no_bytes_make_a_decoder_panic_or_pass_its_caps(bytes in prop::collection::vec(any::<u8>(), 0..400), coding in 0usize..4) {
