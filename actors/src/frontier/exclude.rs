@@ -4,11 +4,12 @@
 //! (each host actor it touches has answered), then nothing is stored (the index has purged, and refuses what comes late).
 
 use actix::prelude::*;
+use futures_util::future::{JoinAll, join_all};
 use lohisoftbot_core::exclusion::{Domain, Exclusion};
 use lohisoftbot_core::ledger::LedgerEvent;
 
 use super::FrontierActor;
-use crate::host::ExclusionsChanged;
+use crate::host::{ExclusionsChanged, HostActor};
 use crate::index::ApplyChange;
 use crate::ledger::AppendEvents;
 use crate::storage::{Applied, ExclusionCounts, StoreChange};
@@ -40,6 +41,14 @@ pub struct ExclusionAnswer {
 #[rtype(result = "Option<bool>")]
 pub struct IncludeDomain(pub Domain);
 
+impl FrontierActor {
+    /// Tells each live site that `domain` touches which exclusions touch it now; done when all have answered or are gone.
+    fn tell_live(&self, domain: &Domain) -> JoinAll<Request<HostActor, ExclusionsChanged>> {
+        let touched = self.live.iter().filter(|(site, _)| domain.touches_site(site));
+        join_all(touched.map(|(site, live)| live.address.send(ExclusionsChanged(self.exclusions.touching(site)))))
+    }
+}
+
 impl Handler<ExcludeDomain> for FrontierActor {
     type Result = ResponseFuture<Option<ExclusionAnswer>>;
 
@@ -49,20 +58,15 @@ impl Handler<ExcludeDomain> for FrontierActor {
         self.exclusions.insert(domain.clone(), exclusion.clone());
         let event = LedgerEvent::Excluded { domain: domain.clone(), exclusion: exclusion.clone() };
         let recorded = self.ledger.send(AppendEvents(vec![(now, event)]));
-        let touched: Vec<_> = self
-            .live
-            .iter()
-            .filter(|(site, _)| domain.touches_site(site))
-            .map(|(site, live)| live.address.send(ExclusionsChanged(self.exclusions.touching(site))))
-            .collect();
+        let told = self.tell_live(&domain);
         let index = self.index.clone();
         Box::pin(async move {
             recorded.await.ok()?.ok()?;
             let mut answer = ExclusionAnswer::default();
-            for told in futures_util::future::join_all(touched).await {
-                // An actor that is gone has no request open.
+            // An actor that is gone has no request open, and was told nothing.
+            for num_urls in told.await.into_iter().flatten() {
                 answer.num_live_sites += 1;
-                answer.num_live_urls += told.unwrap_or(0) as u64;
+                answer.num_live_urls += num_urls as u64;
             }
             match index.send(ApplyChange(StoreChange::Exclude { domain, exclusion })).await.ok()?.ok()? {
                 Applied::Excluded(counts) => answer.stored = counts,
@@ -85,16 +89,11 @@ impl Handler<IncludeDomain> for FrontierActor {
         let was_out = self.exclusions.remove(&domain);
         let now = self.clock.now();
         let recorded = self.ledger.send(AppendEvents(vec![(now, LedgerEvent::Included { domain: domain.clone() })]));
-        let told: Vec<_> = self
-            .live
-            .iter()
-            .filter(|(site, _)| domain.touches_site(site))
-            .map(|(site, live)| live.address.send(ExclusionsChanged(self.exclusions.touching(site))))
-            .collect();
+        let told = self.tell_live(&domain);
         let index = self.index.clone();
         Box::pin(async move {
             recorded.await.ok()?.ok()?;
-            futures_util::future::join_all(told).await;
+            told.await;
             index.send(ApplyChange(StoreChange::Include { domain })).await.ok()?.ok()?;
             Some(was_out)
         })
