@@ -207,6 +207,8 @@ pub enum SiteEvent {
     CycleResumed,
     /// The state so far; stands at the head of a segment.
     Snapshot(Box<SiteAccount>),
+    /// The site's delay from now on, learnt of between two requests: by the Crawl-delay of a borrowed robots.txt.
+    Delay(Duration),
 }
 
 /// What happened, to a site or to the list of exclusions.
@@ -340,6 +342,7 @@ impl SiteAccount {
             SiteEvent::CycleClosed { reason } => self.cycle_closed = Some(*reason),
             SiteEvent::CycleResumed => self.cycle_closed = None,
             SiteEvent::Snapshot(account) => *self = (**account).clone(),
+            SiteEvent::Delay(delay) => self.delay = *delay,
         }
     }
 

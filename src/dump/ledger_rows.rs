@@ -85,6 +85,9 @@ fn values(entry: &LedgerEntry) -> Vec<Value> {
                     format!("cycle {cycle} opened, the next not before {next_cycle_at}")
                 }
                 SiteEvent::CycleClosed { reason } => format!("cycle closed: {}", reason.describe()),
+                SiteEvent::Delay(delay) => {
+                    format!("the delay is {} s, as the robots.txt asks that this site's redirects to", delay.as_secs())
+                }
                 SiteEvent::CycleResumed => "cycle resumed: new URLs came while budget was left".to_owned(),
                 SiteEvent::Ticket { ticket: number, kind, url: _, ground } => {
                     ticket = json!(number);

@@ -44,6 +44,7 @@ pub fn requests_for(ledger: &dyn LedgerRead, url: &PageUrl) -> Result<Vec<SentRe
             | SiteEvent::Wait { .. }
             | SiteEvent::BarrierStreak(_)
             | SiteEvent::Forgiven { .. }
+            | SiteEvent::Delay(_)
             | SiteEvent::Snapshot(_) => {}
         }
     }

@@ -9,6 +9,7 @@
 mod due;
 mod exclude;
 mod idle;
+mod lending;
 mod links;
 mod sites;
 mod view;
@@ -34,6 +35,7 @@ use crate::stats::NodeStats;
 
 pub use exclude::{ExcludeDomain, ExclusionAnswer, IncludeDomain};
 pub use idle::{StopAll, WhenIdle};
+pub use lending::BorrowRobots;
 pub use links::LinksFound;
 pub use sites::{AddSeeds, PauseSite, ResumeSite, SeedCounts};
 pub use view::{SiteView, ViewSite};
@@ -80,6 +82,8 @@ pub struct FrontierActor {
     exclusions: Exclusions,
     live: HashMap<Site, LiveSite>,
     next_generation: u64,
+    borrowings: HashMap<Site, lending::Borrowing>,
+    num_borrowings: u64,
     is_loading: bool,
     changed_while_loading: HashSet<Site>,
     num_changes: usize,
@@ -161,6 +165,8 @@ impl FrontierActor {
             exclusions,
             live: HashMap::new(),
             next_generation: 1,
+            borrowings: HashMap::new(),
+            num_borrowings: 0,
             is_loading: false,
             changed_while_loading: HashSet::new(),
             num_changes: 0,

@@ -7,6 +7,7 @@
 //! actor; the stored row's account is the fold of the ledger up to `acked.1`, never ahead of it.
 
 mod answers;
+mod lending;
 mod parts;
 mod request;
 mod retire;
@@ -29,6 +30,7 @@ use crate::ledger::{LedgerActor, LedgerUnavailable, append_in_order};
 use crate::permits::PagePermit;
 use crate::storage::StoreChange;
 
+pub use lending::LendRobots;
 pub use parts::{ExtractorPool, HostAddresses, HostParts, HostPorts, IdentityOf, SiteIdentity};
 pub use retire::{ExclusionsChanged, StopHost};
 
@@ -47,6 +49,7 @@ pub struct HostActor {
     stop_as: Option<SiteStanding>,
     robots_changed: bool,
     has_retired: bool,
+    borrowers: Vec<lending::Borrower>,
 }
 
 /// What is under way.
@@ -61,6 +64,8 @@ enum Step {
     InFlight(Ticket, PagePermit, Underway),
     /// The request is being broken off; the senders wait to hear that no connection is open.
     Aborting(TicketNumber, Vec<oneshot::Sender<()>>),
+    /// Another site asks for the robots.txt that this one's redirects to.
+    Borrowing,
     /// The page is being read.
     Extracting(TicketNumber, u16, Arrival),
     /// The site is being given up; seeds that come late are handed back.
@@ -113,6 +118,7 @@ impl HostActor {
             stop_as: None,
             robots_changed: true,
             has_retired: false,
+            borrowers: Vec::new(),
         }
     }
 
@@ -133,6 +139,7 @@ impl HostActor {
         self.flush_events(ctx);
         match action {
             HostAction::FetchRobots(intent) | HostAction::Fetch(intent) => self.prepare(intent, ctx),
+            HostAction::BorrowRobots(origin) => self.borrow(origin, ctx),
             HostAction::WaitUntil(until) => self.wake_in(until.since(now), ctx),
             HostAction::Park { until, reason } => self.park(until, reason, ctx),
             HostAction::Finish(reason) => self.finish(reason, ctx),
@@ -149,6 +156,7 @@ impl HostActor {
 
     /// Sends the state's new events to the ledger. Their durability is noted when it comes; nobody waits for it here.
     fn flush_events(&mut self, ctx: &mut Context<Self>) {
+        self.answer_borrowers();
         for url in self.state.take_removals() {
             self.apply(StoreChange::RemovePage { url });
         }

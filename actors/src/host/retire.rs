@@ -64,6 +64,7 @@ impl HostActor {
 
     fn retire(&mut self, standing: SiteStanding, due_at: Timestamp, ctx: &mut Context<Self>) {
         self.step = Step::Retiring(Vec::new());
+        self.borrowers.clear();
         let me = ctx.address();
         // All that was sent before is durable when this is, so the row's account is the whole of it.
         let (append, account) = self.append_events();
@@ -112,6 +113,10 @@ impl Handler<ExclusionsChanged> for HostActor {
         let closed = if self.open_host_is_excluded(&exclusions) { self.abort(ctx) } else { None };
         let num_urls = self.state.on_exclusions(exclusions);
         self.robots_changed = true;
+        if matches!(self.step, Step::Borrowing) && self.state.borrows_from().is_none() {
+            self.step = Step::Idle;
+        }
+        self.answer_borrowers();
         if closed.is_none() {
             self.proceed(ctx);
         }
@@ -133,8 +138,8 @@ impl Handler<StopHost> for HostActor {
         if self.stop_as != Some(SiteStanding::Paused) {
             self.stop_as = Some(standing);
         }
-        if let Step::Preparing(..) = self.step {
-            // What is being waited for (a gate, a permit) may never come.
+        if let Step::Preparing(..) | Step::Borrowing = self.step {
+            // What is being waited for (a gate, a permit, another site) may never come.
             self.step = Step::Idle;
         }
         if self.abort(ctx).is_none() {

@@ -126,7 +126,7 @@ impl EntryKind {
                 SiteEvent::CycleOpened { .. } | SiteEvent::CycleClosed { .. } | SiteEvent::CycleResumed => Self::Cycle,
                 SiteEvent::Ticket { .. } => Self::Ticket,
                 SiteEvent::Outcome { .. } => Self::Outcome,
-                SiteEvent::Wait { .. } | SiteEvent::Forgiven { .. } => Self::Wait,
+                SiteEvent::Wait { .. } | SiteEvent::Forgiven { .. } | SiteEvent::Delay(_) => Self::Wait,
                 SiteEvent::BarrierStreak(_) => Self::Barrier,
                 SiteEvent::Snapshot(_) => Self::Snapshot,
             },

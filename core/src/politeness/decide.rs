@@ -13,6 +13,15 @@ impl HostState {
     /// A request is proposed only when it may start at once; the carrier prepares it (address, permit) and then calls
     /// [`Self::open_ticket`], which looks again.
     pub fn next_action(&mut self, now: Timestamp) -> HostAction {
+        let action = self.decide(now);
+        if let HostAction::Finish(_) = action {
+            // The site is about to be given up: whoever waits for it waits in vain.
+            self.lend_nothing_of(|_| true);
+        }
+        action
+    }
+
+    fn decide(&mut self, now: Timestamp) -> HostAction {
         if self.account.open.is_some() {
             return HostAction::AwaitOutcome;
         }
@@ -22,11 +31,18 @@ impl HostState {
         if let Some(reason) = self.open_cycle_if_due(now) {
             return HostAction::Finish(reason);
         }
+        if let Some(origin) = self.borrows_from() {
+            return HostAction::BorrowRobots(origin);
+        }
+        let not_before = self.account.not_before();
+        if not_before.since(now) > self.rules.park_after {
+            // No site is kept live for another's sake.
+            self.lend_nothing_of(|_| true);
+        }
         let proposal = match self.choose(now) {
             Ok(intent) => intent,
             Err(reason) => return self.finish(reason, now),
         };
-        let not_before = self.account.not_before();
         if now < not_before {
             return self.wait(not_before, now);
         }
@@ -36,10 +52,10 @@ impl HostState {
         }
     }
 
-    /// When the carrier should call [`Self::next_action`] again on its own account; not at all while a request is open or the whole
-    /// site is excluded.
+    /// When the carrier should call [`Self::next_action`] again on its own account; not at all while a request is open, while another
+    /// site is waited for, or while the whole site is excluded.
     pub fn next_wakeup(&self) -> Option<Timestamp> {
-        if self.account.open.is_some() || self.whole_site_excluded() {
+        if self.account.open.is_some() || self.whole_site_excluded() || self.borrows_from().is_some() {
             return None;
         }
         let not_before = self.account.not_before();
@@ -55,9 +71,11 @@ impl HostState {
     pub fn open_ticket(&mut self, intent: RequestIntent, now: Timestamp) -> Option<Ticket> {
         let current = match self.next_action(now) {
             HostAction::FetchRobots(current) | HostAction::Fetch(current) => current,
-            HostAction::WaitUntil(_) | HostAction::Park { .. } | HostAction::Finish(_) | HostAction::AwaitOutcome => {
-                return None;
-            }
+            HostAction::BorrowRobots(_)
+            | HostAction::WaitUntil(_)
+            | HostAction::Park { .. }
+            | HostAction::Finish(_)
+            | HostAction::AwaitOutcome => return None,
         };
         if current != intent {
             return None;
@@ -120,6 +138,9 @@ impl HostState {
         }
         if let Some(way) = &self.robots_way {
             return Ok(robots_intent(way.hops.current().clone()));
+        }
+        if let Some(robots_url) = self.wanted_robots_url() {
+            return Ok(robots_intent(robots_url));
         }
         // URLs of an origin whose robots.txt failed stand back while others can be asked.
         let any_failed = self.any_robots_failed();

@@ -10,6 +10,7 @@
 //! - the account changes by its events alone, so replaying the ledger gives the same account.
 
 mod decide;
+mod lending;
 mod outcomes;
 mod robots_cache;
 mod row;
@@ -23,6 +24,7 @@ use crate::backoff::BackoffPolicy;
 use crate::budget::Budget;
 use crate::exclusion::Exclusions;
 use crate::ledger::{FinishReason, RequestKind, RobotsGround, SiteAccount, SiteEvent, TicketNumber, WaitReason};
+use crate::origin::Origin;
 use crate::page_choice::PageQueue;
 use crate::site::Site;
 use crate::site_row::{self, SeedTaken};
@@ -30,6 +32,7 @@ use crate::time::Timestamp;
 use crate::url::PageUrl;
 
 pub use crate::seed::{Seed, SeedScheme};
+pub use lending::LentRobots;
 pub use outcomes::{PageEnd, StoredAs};
 pub use robots_cache::{OriginRobots, PolicyCopy, RobotsEnd};
 
@@ -83,6 +86,8 @@ pub enum HostAction {
     FetchRobots(RequestIntent),
     /// Ask for a page.
     Fetch(RequestIntent),
+    /// The robots.txt lies at this origin of another site, whose own it is to ask for; its end comes by `on_borrowed`.
+    BorrowRobots(Origin),
     /// Nothing before this moment; stay live.
     WaitUntil(Timestamp),
     /// Nothing for so long that the site gives up its actor.
@@ -139,6 +144,8 @@ pub struct HostState {
     account: SiteAccount,
     robots: Vec<OriginRobots>,
     robots_way: Option<robots_cache::RobotsWay>,
+    wanted: Vec<Origin>,
+    lent: Vec<(Origin, LentRobots)>,
     queue: PageQueue,
     seeds: Vec<Seed>,
     exclusions: Exclusions,
@@ -156,6 +163,8 @@ impl HostState {
             account: SiteAccount::default(),
             robots: Vec::new(),
             robots_way: None,
+            wanted: Vec::new(),
+            lent: Vec::new(),
             queue: PageQueue::default(),
             seeds: Vec::new(),
             exclusions,
@@ -234,6 +243,8 @@ impl HostState {
         self.robots_way = self.robots_way.take().filter(|way| {
             !self.exclusions.covers_host(way.origin.host()) && !self.exclusions.covers_host(way.hops.current().host())
         });
+        let exclusions = self.exclusions.clone();
+        self.lend_nothing_of(|origin| exclusions.covers_host(origin.host()));
         let Self { queue, exclusions, seeds, robots, .. } = self;
         seeds.retain(|seed| !exclusions.covers_host(seed.url.host()));
         robots.retain(|robots| !exclusions.covers_host(robots.origin.host()));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Arrival, BARRIER_PARK, FoundUrl, HostState, MAX_BARRIER_STREAK, OriginRobots};
+use super::{Arrival, BARRIER_PARK, FoundUrl, HostState, LentRobots, MAX_BARRIER_STREAK, OriginRobots};
 use crate::backoff;
 use crate::ledger::{EndKind, FinishReason, SiteEvent, TicketNumber, Wait, WaitReason};
 use crate::outcome::{self, Answer, BarrierWait, FetchFailure, PageFate, ResolveFailure, SiteEffect};
@@ -91,6 +91,7 @@ impl HostState {
         if let Some(way) = self.robots_way.take() {
             return self.note_robots_unreachable(&way.origin, None, WaitReason::RobotsUnreachable, arrival);
         }
+        self.lend(&url.origin(), LentRobots::Unreachable);
         match failure {
             // One dead name beside others says nothing about the site.
             ResolveFailure::NoSuchName if self.has_other_host(url.host()) => {
@@ -247,7 +248,7 @@ impl HostState {
 
     /// The largest of the configured delay, the Crawl-delay and a multiple of the response time; twice that while a backoff is not
     /// forgiven, so that a recovering site is not met with the old pace at once.
-    fn delay_after(&self, took: Duration) -> Duration {
+    pub(super) fn delay_after(&self, took: Duration) -> Duration {
         let adaptive = took.saturating_mul(self.rules.response_time_factor).min(self.rules.max_adaptive_delay);
         let delay = self.rules.min_delay.max(self.crawl_delay().unwrap_or_default()).max(adaptive);
         if self.account.rung > 0 { delay.saturating_mul(2) } else { delay }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Arrival, HostState, MAX_SIDE_ORIGIN_ROBOTS_TRIES, Seed, SeedScheme};
-use crate::codec::{self, Stored};
+use super::{Arrival, HostState, LentRobots, MAX_SIDE_ORIGIN_ROBOTS_TRIES, Seed, SeedScheme};
+use crate::codec::{self, CodecError, Stored};
 use crate::ledger::{EndKind, RobotsGround, TicketNumber, WaitReason};
 use crate::origin::{Origin, Scheme};
 use crate::outcome::FetchFailure;
@@ -32,6 +32,8 @@ pub struct PolicyCopy {
     pub fetched_at: Timestamp,
     /// When they must be read again: 24 h at most (RFC 9309 §2.4).
     pub expires_at: Timestamp,
+    /// Redirects that led to them.
+    pub num_hops: u8,
 }
 
 /// What is known of one origin's robots.txt.
@@ -116,7 +118,33 @@ impl OriginRobots {
 }
 
 impl Stored for OriginRobots {
-    const VERSION: u8 = 1;
+    const VERSION: u8 = 2;
+
+    fn from_older(version: u8, body: &[u8]) -> Result<Self, CodecError> {
+        match version {
+            1 => codec::decode_body::<OriginRobotsV1>(body).map(Self::from),
+            found => Err(CodecError::UnknownVersion { found, known: Self::VERSION }),
+        }
+    }
+}
+
+/// The form of version 1, which did not count redirects.
+#[derive(Serialize, Deserialize)]
+struct OriginRobotsV1 {
+    origin: Origin,
+    copy: Option<(RobotsPolicy, Timestamp, Timestamp)>,
+    unreachable_since: Option<Timestamp>,
+    retry_at: Timestamp,
+    num_failures: u8,
+}
+
+impl From<OriginRobotsV1> for OriginRobots {
+    fn from(old: OriginRobotsV1) -> Self {
+        let OriginRobotsV1 { origin, copy, unreachable_since, retry_at, num_failures } = old;
+        let copy =
+            copy.map(|(policy, fetched_at, expires_at)| PolicyCopy { policy, fetched_at, expires_at, num_hops: 0 });
+        Self { origin, copy, unreachable_since, retry_at, num_failures }
+    }
 }
 
 impl HostState {
@@ -172,7 +200,7 @@ impl HostState {
     }
 
     /// Whether the cycle has room for requests to this origin, robots.txt included (P3).
-    fn may_ask_origin(&self, origin: &Origin) -> bool {
+    pub(super) fn may_ask_origin(&self, origin: &Origin) -> bool {
         let asked = &self.account.robots_origins;
         asked.len() < usize::from(self.rules.budget.origins()) || asked.contains(&origin.home().fingerprint())
     }
@@ -211,6 +239,7 @@ impl HostState {
             }
             RobotsEnd::Failed(failure) => {
                 if failure.nothing_answered() && way.hops.num_hops() == 0 && self.drop_guessed_scheme(&way.origin) {
+                    self.lend(&way.origin, LentRobots::Unreachable);
                     self.record_outcome(ticket, end_kind, arrival);
                     return;
                 }
@@ -218,22 +247,21 @@ impl HostState {
             }
         };
         match reading {
-            RobotsReading::Hop(next)
-                if !self.exclusions.covers_host(next.host()) && self.may_ask_origin(&next.origin()) =>
-            {
+            RobotsReading::Hop(next) | RobotsReading::OtherSite(next) if self.may_go_on_to(&next) => {
                 way.hops.follow(next);
                 self.robots_way = Some(way);
                 self.record_outcome(ticket, end_kind, arrival);
                 self.wait_if_asked(end, arrival);
             }
-            // Another site's robots.txt is that site's own to ask for; here it counts as unreachable.
             RobotsReading::Hop(_)
             | RobotsReading::OtherSite(_)
             | RobotsReading::Unchanged
             | RobotsReading::Unreachable(_) => self.on_robots_unreachable(ticket, &way.origin, end, end_kind, arrival),
             RobotsReading::Rules(_) | RobotsReading::NoRules(_) | RobotsReading::DisallowAll(_) => {
                 if let (Some(policy), RobotsEnd::Answered { head, .. }) = (reading.into_policy(), end) {
-                    self.keep_policy(&way.origin, policy, status::copy_ttl(head), arrival.at);
+                    let expires_at = arrival.at.plus(status::copy_ttl(head));
+                    let num_hops = way.hops.num_hops() as u8;
+                    self.keep_copy(&way.origin, PolicyCopy { policy, fetched_at: arrival.at, expires_at, num_hops });
                 }
                 // The outcome comes after the new rules: its delay knows their Crawl-delay.
                 self.record_outcome(ticket, end_kind, arrival);
@@ -243,6 +271,12 @@ impl HostState {
         }
     }
 
+    /// Whether a redirect of a robots.txt is followed. What lies on another site is that site's own to ask for, if it may be asked.
+    fn may_go_on_to(&self, next: &PageUrl) -> bool {
+        let is_own = self.site.contains_host(next.host());
+        !is_own || (!self.exclusions.covers_host(next.host()) && self.may_ask_origin(&next.origin()))
+    }
+
     /// Retry-After is obeyed whatever else the answer says (P4).
     fn wait_if_asked(&mut self, end: RobotsEnd<'_>, arrival: Arrival) {
         if let Some(span) = retry_after_of(end, arrival) {
@@ -250,9 +284,10 @@ impl HostState {
         }
     }
 
-    fn keep_policy(&mut self, origin: &Origin, policy: RobotsPolicy, ttl: Duration, at: Timestamp) {
+    pub(super) fn keep_copy(&mut self, origin: &Origin, copy: PolicyCopy) {
+        self.lend(origin, LentRobots::Read(Box::new(copy.clone())));
         let robots = self.robots_of_mut(origin);
-        robots.copy = Some(PolicyCopy { policy, fetched_at: at, expires_at: at.plus(ttl) });
+        robots.copy = Some(copy);
         robots.unreachable_since = None;
         robots.num_failures = 0;
         robots.retry_at = Timestamp::EPOCH;
@@ -293,6 +328,7 @@ impl HostState {
         reason: WaitReason,
         arrival: Arrival,
     ) {
+        self.lend(origin, LentRobots::Unreachable);
         let until = self.back_off(retry_after, reason, arrival);
         let robots = self.robots_of_mut(origin);
         robots.unreachable_since.get_or_insert(arrival.at);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use lohisoftbot_core::exclusion::Exclusions;
 use lohisoftbot_core::ledger::{FinishReason, RequestKind, SiteAccount, SiteEvent, TicketNumber};
-use lohisoftbot_core::origin::Scheme;
+use lohisoftbot_core::origin::{Origin, Scheme};
 use lohisoftbot_core::outcome::{self, Answer};
 use lohisoftbot_core::politeness::{
     Arrival, FoundUrl, HostAction, HostState, PageEnd, RequestIntent, RobotsEnd, Seed, SeedScheme, SiteRules, StoredAs,
@@ -37,6 +37,8 @@ pub enum Stage {
     /// Since when, too.
     Recording(Ticket, Timestamp),
     InFlight(Ticket),
+    /// Another site is asked for its robots.txt.
+    Borrowing(Origin),
 }
 
 /// One site, its carrier and its watcher.
@@ -58,6 +60,8 @@ pub struct Carrier {
     pub pending: VecDeque<(Timestamp, SiteEvent)>,
     pub snapshots: VecDeque<Snapshot>,
     pub first_seed: Seed,
+    /// Origins whose robots.txt other sites wait for.
+    pub wanted: Vec<Origin>,
     num_idle_steps: u32,
     num_unsent_tickets: u32,
     pub num_crashes: u64,
@@ -96,6 +100,7 @@ impl Carrier {
             pending: VecDeque::new(),
             snapshots: VecDeque::new(),
             first_seed: first_seed.clone(),
+            wanted: Vec::new(),
             num_idle_steps: 0,
             num_unsent_tickets: 0,
             num_crashes: 0,
@@ -114,9 +119,11 @@ impl Carrier {
                 Stage::Preparing(intent) => self.prepared(intent)?,
                 Stage::Recording(ticket, given_at) => self.recorded(ticket, given_at)?,
                 Stage::InFlight(ticket) => self.answered(&ticket)?,
+                Stage::Borrowing(origin) => self.borrowed(&origin),
             }
         }
         self.take_events()?;
+        self.take_lent()?;
         if self.state.queue().entries().len() > self.rules.max_queued_urls {
             return Err(format!("the queue holds {} URLs", self.state.queue().entries().len()));
         }
@@ -178,8 +185,17 @@ impl Carrier {
         self.check_wakeup(&action)?;
         match action {
             HostAction::FetchRobots(intent) | HostAction::Fetch(intent) => self.prepare(intent),
-            HostAction::WaitUntil(until) | HostAction::Park { until, .. } => self.sleep(Some(until)),
+            HostAction::WaitUntil(until) => self.sleep(Some(until)),
+            HostAction::Park { until, .. } => {
+                self.nobody_is_left_waiting()?;
+                self.sleep(Some(until))
+            }
+            HostAction::BorrowRobots(origin) => {
+                self.stage = Stage::Borrowing(origin);
+                Ok(())
+            }
             HostAction::Finish(reason) => {
+                self.nobody_is_left_waiting()?;
                 self.check_harvest(reason)?;
                 self.sleep(self.state.next_wakeup())
             }
@@ -204,7 +220,7 @@ impl Carrier {
             HostAction::Finish(_) => {
                 wakeup.is_some_and(|at| at > self.now || self.state.account().next_cycle_at <= self.now)
             }
-            HostAction::AwaitOutcome => wakeup.is_none(),
+            HostAction::BorrowRobots(_) | HostAction::AwaitOutcome => wakeup.is_none(),
         };
         if fits { Ok(()) } else { Err(format!("{action:?}, but to be woken at {wakeup:?}, now {}", self.now)) }
     }

@@ -30,6 +30,7 @@ impl Carrier {
         match self.rng.below(2000) {
             0..=39 => self.stale_end()?,
             40..=79 => self.look_twice()?,
+            150..=157 => self.be_wanted(),
             _ if calm => return Ok(false),
             80..=92 => self.crash(),
             93..=97 => self.change_exclusions(),
@@ -133,6 +134,7 @@ impl Carrier {
         let robots: Vec<_> = snapshot.robots.iter().filter_map(OriginRobots::from_stored).collect();
         let queue = PageQueue::from(snapshot.queue);
         let open = row.account.open.is_some();
+        self.wanted.clear();
         self.state = HostState::restore(row, queue, robots, self.rules.clone(), self.exclusions.clone(), self.now);
         let guessed = |seed: &&Seed| seed.scheme == SeedScheme::Guessed;
         let survivors = Survivors {

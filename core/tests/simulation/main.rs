@@ -10,6 +10,7 @@ mod carrier;
 mod checker;
 mod crash;
 mod harvest;
+mod lending;
 mod properties;
 mod replies;
 mod retry_after;

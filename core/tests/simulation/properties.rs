@@ -102,9 +102,11 @@ impl Row {
                 assert_eq!(self.state.open_ticket(intent, self.now), None, "no second ticket beside an open one");
                 ticket
             }
-            HostAction::WaitUntil(_) | HostAction::Park { .. } | HostAction::Finish(_) | HostAction::AwaitOutcome => {
-                None
-            }
+            HostAction::BorrowRobots(_)
+            | HostAction::WaitUntil(_)
+            | HostAction::Park { .. }
+            | HostAction::Finish(_)
+            | HostAction::AwaitOutcome => None,
         }
     }
 
@@ -201,7 +203,7 @@ proptest! {
             match row.state.next_action(row.now) {
                 HostAction::FetchRobots(_) | HostAction::Fetch(_) => prop_assert!(row.now >= not_before),
                 HostAction::WaitUntil(until) | HostAction::Park { until, .. } => prop_assert_eq!(until, not_before),
-                HostAction::Finish(_) | HostAction::AwaitOutcome => {}
+                HostAction::BorrowRobots(_) | HostAction::Finish(_) | HostAction::AwaitOutcome => {}
             }
         }
     }

@@ -44,6 +44,8 @@ pub enum RobotsSaid {
     NoRules,
     Closed,
     Moved(PageUrl),
+    /// To another site's own robots.txt.
+    Elsewhere(PageUrl),
     Unreadable,
     /// Not a byte was heard.
     NothingThere,
@@ -108,7 +110,8 @@ impl RobotsMood {
             20 | 21 => Self::ToOrigin(rng.place(num_origins)),
             22 => Self::Loop,
             _ => {
-                Self::Away(rng.pick(&["https://elsewhere.test/robots.txt", "https://elsewhere.test/x", "ftp://a/", ""]))
+                let robots = "https://elsewhere.test/robots.txt";
+                Self::Away(rng.pick(&[robots, robots, "https://elsewhere.test/x", "ftp://a/", ""]))
             }
         }
     }
@@ -151,7 +154,9 @@ pub fn robots_reply(server: &mut Server, place: usize, url: &PageUrl, at: Timest
         RobotsMood::Loop => (308, RobotsSaid::Moved(url.clone())),
         RobotsMood::Away(location) => {
             let head = ResponseHead::new(307).with("location", location);
-            return finish(rng, head, String::new(), BodyEnd::Whole, RobotsSaid::Unreadable, at);
+            let target = PageUrl::parse(location, None).ok().filter(|target| *target == target.origin().robots_url());
+            let said = target.map_or(RobotsSaid::Unreadable, RobotsSaid::Elsewhere);
+            return finish(rng, head, String::new(), BodyEnd::Whole, said, at);
         }
         RobotsMood::Silent(failure) => {
             let said = if failure.nothing_answered() { RobotsSaid::NothingThere } else { RobotsSaid::Unreadable };
@@ -165,7 +170,7 @@ pub fn robots_reply(server: &mut Server, place: usize, url: &PageUrl, at: Timest
         RobotsSaid::Rules(file) => body = file.text(rng),
         RobotsSaid::Moved(target) => head.push("location", target.as_str().as_bytes()),
         RobotsSaid::Unreadable => end = BodyEnd::Cut,
-        RobotsSaid::NoRules | RobotsSaid::Closed | RobotsSaid::NothingThere => {}
+        RobotsSaid::NoRules | RobotsSaid::Closed | RobotsSaid::Elsewhere(_) | RobotsSaid::NothingThere => {}
     }
     finish(rng, head, body, end, said, at)
 }

@@ -1,4 +1,5 @@
 mod found_by_simulation;
+mod lending;
 
 use std::time::Duration;
 
@@ -295,14 +296,6 @@ fn robots_redirect_is_followed_hop_by_hop_with_the_delay_and_its_rules_are_the_f
     play.link("https://a.test/x");
     assert_eq!(play.store_page().intent.url, url("https://a.test/"));
     assert_eq!(play.state.next_action(play.now), HostAction::Finish(FinishReason::QueueEmpty));
-}
-
-#[test]
-fn robots_redirect_to_another_site_counts_as_unreachable() {
-    let mut play = Play::new();
-    play.answer_robots(&ResponseHead::new(302).with("location", "https://b.test/robots.txt"), "");
-    assert_eq!(play.pause(), Duration::from_secs(60));
-    assert_eq!(play.ask().intent.url, url("https://a.test/robots.txt"));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use lohisoftbot_core::outcome::ResolveFailure;
 use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
 
-use super::{Checker, DAY, HOUR, OpenRequest, Reading, Rules, Survivors, Way};
+use super::{Checker, DAY, HOUR, LentFile, OpenRequest, Reading, Rules, Survivors, Watched, Way};
 use crate::replies::{PageReply, PageSaid, RobotsReply, RobotsSaid};
 
 /// After a request, five times as long as it took, up to a minute.
@@ -30,10 +30,18 @@ impl Checker {
                     self.told_way = Some(way);
                     self.hold_gap(at, took);
                 }
+                RobotsSaid::Elsewhere(target) if way.asked.len() <= MAX_HOPS => {
+                    way.asked.push(target.clone());
+                    self.told_way = Some(way);
+                    self.hold_gap(at, took);
+                }
                 RobotsSaid::NothingThere if way.asked.len() == 1 && self.drop_guess(&way.origin) => {
                     self.hold_gap(at, took)
                 }
-                RobotsSaid::Moved(_) | RobotsSaid::Unreadable | RobotsSaid::NothingThere => {
+                RobotsSaid::Moved(_)
+                | RobotsSaid::Elsewhere(_)
+                | RobotsSaid::Unreadable
+                | RobotsSaid::NothingThere => {
                     self.hold_gap(at, took);
                     self.unreadable(&way.origin, at);
                 }
@@ -46,6 +54,31 @@ impl Checker {
             self.hold_gap(at, took);
         }
         self.hold_told(reply.wait_until);
+    }
+
+    /// Another site told what its robots.txt came to, to which this one's redirects.
+    pub fn borrowed(&mut self, lent: Option<&LentFile>, at: Timestamp) {
+        let Some(way) = self.told_way.take() else { return };
+        match lent {
+            Some(lent) if way.asked.len() - 1 + lent.num_hops <= MAX_HOPS => {
+                self.read(&way, Rules::File(lent.file.clone()), lent.ttl, lent.read_at);
+                let file_delay = self.file_delay();
+                if let Some(ended_at) = self.last_ended_at {
+                    self.memory.hold_gap(ended_at, Duration::ZERO, file_delay);
+                }
+            }
+            Some(_) | None => self.unreadable(&way.origin, at),
+        }
+    }
+
+    /// The other way round: what this site told another of `origin`'s file, read at `read_at`, must be what it knows.
+    pub fn lent(&self, origin: &Origin, read_at: Option<Timestamp>, at: Timestamp) -> Watched {
+        let current = self.robots.get(origin).and_then(|known| known.current.as_ref());
+        match (read_at, current) {
+            (None, _) => Ok(()),
+            (Some(read_at), Some(reading)) if reading.at == read_at && at < read_at.plus(reading.ttl) => Ok(()),
+            (Some(read_at), _) => Err(format!("P3: {origin}'s file as of {read_at} was lent, known is {current:?}")),
+        }
     }
 
     /// The open page request was answered, or not.
@@ -174,6 +207,7 @@ impl Checker {
         let (times, most) = ADAPTIVE;
         let usual = self.promises.min_delay.max((took * times).min(most));
         let file_delay = self.file_delay();
+        self.last_ended_at = Some(at);
         self.memory.hold_gap(at, usual, file_delay);
     }
 

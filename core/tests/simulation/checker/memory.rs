@@ -140,7 +140,12 @@ impl Memory {
             let half_written = step.events.is_some_and(|(first, _)| first <= num);
             self.rung = if half_written { step.before.min(step.after) } else { step.before };
         }
-        self.file_delays.clear();
+        for (delay, events) in self.file_delays.drain(..) {
+            // Half written: the crawler may know of the newer delay alone, or of the older one.
+            if events.is_some_and(|(first, _)| first <= num) {
+                self.durable_file_delay = self.durable_file_delay.min(delay);
+            }
+        }
         self.num_barriers = 0;
         self.num_events = num;
         self.durable_file_delay

@@ -74,6 +74,16 @@ struct Way {
     asked: Vec<PageUrl>,
 }
 
+/// Another site's file, as that site tells of it.
+#[derive(Clone, Debug)]
+pub struct LentFile {
+    pub file: Rc<RobotsFile>,
+    pub read_at: Timestamp,
+    pub ttl: Duration,
+    /// Redirects on that site.
+    pub num_hops: usize,
+}
+
 #[derive(Clone, Debug)]
 struct OpenRequest {
     url: PageUrl,
@@ -87,6 +97,7 @@ pub struct Checker {
     memory: Memory,
     robots: HashMap<Origin, RobotsKnown>,
     told_way: Option<Way>,
+    last_ended_at: Option<Timestamp>,
     guesses: HashSet<Origin>,
     excluded: Vec<String>,
     /// Numbers of cycles and when they begin, oldest first; the last one counts from its first request on.
@@ -108,6 +119,7 @@ impl Checker {
             memory: Memory::default(),
             robots: HashMap::new(),
             told_way: None,
+            last_ended_at: None,
             guesses: HashSet::new(),
             excluded: Vec::new(),
             cycles_said: Vec::new(),
