@@ -55,6 +55,8 @@ pub struct SiteLabels {
     pub access: SiteAccess,
     /// The paths that count as robots.txt, so not as pages.
     pub robots_paths: BTreeSet<String>,
+    /// The site whose robots.txt holds for this one too, since this one's redirects there.
+    pub rules_of: Option<String>,
 }
 
 /// What may be asked of a site.
@@ -99,6 +101,7 @@ impl AuditLabels {
                 crawl_delay: site.crawl_delay(),
                 access: if site.is_open() { open() } else { SiteAccess::Closed },
                 robots_paths: robots_files::robots_paths(site.robots).into_iter().collect(),
+                rules_of: site.robots_elsewhere.as_ref().map(|target| sites.sites()[target.site].name.clone()),
             };
             (site.name.clone(), labels)
         });
@@ -114,10 +117,14 @@ pub fn audit(entries: &[LogEntry], labels: &AuditLabels, rules: &AuditRules) -> 
     }
     let unknown = SiteLabels::default();
     let mut report = AuditReport { num_requests: entries.len(), ..AuditReport::default() };
-    for (name, mut entries) in by_site {
+    for entries in by_site.values_mut() {
         entries.sort_by_key(|entry| (entry.start_us, entry.seq));
-        let labels = labels.sites.get(name).unwrap_or(&unknown);
-        let mut site = SiteAudit { name, labels, rules, entries: &entries, report: &mut report };
+    }
+    for (name, entries) in &by_site {
+        let labels = labels.sites.get(*name).unwrap_or(&unknown);
+        let lender = labels.rules_of.as_deref().and_then(|lender| by_site.get(lender));
+        let lenders_entries = lender.map_or(&[][..], Vec::as_slice);
+        let mut site = SiteAudit { name, labels, rules, entries, lenders_entries, report: &mut report };
         site.run();
     }
     report
@@ -130,6 +137,8 @@ struct SiteAudit<'a> {
     rules: &'a AuditRules,
     /// In the order of their starts.
     entries: &'a [&'a LogEntry],
+    /// Those of the site whose robots.txt holds for this one too.
+    lenders_entries: &'a [&'a LogEntry],
     report: &'a mut AuditReport,
 }
 
@@ -263,11 +272,12 @@ impl SiteAudit<'_> {
         }
     }
 
-    /// Whether the origin's robots.txt had been answered: with rules, or with a redirect while the rules of another origin of the site
-    /// were known. Those may have come before the redirect did, since a robot may keep them.
+    /// Whether the origin's robots.txt had been answered: with rules, or with a redirect while the rules of another origin of the site,
+    /// or of the site that it redirects to, were known. Those may have come before the redirect did, since a robot may keep them.
     fn rules_were_known(&self, entry: &LogEntry, earlier: &[&LogEntry]) -> bool {
         let answered = |role: RobotsRole| {
-            earlier.iter().filter(move |other| {
+            let all = earlier.iter().chain(self.lenders_entries);
+            all.filter(move |other| {
                 other.robots_role == role && self.end_us(other).is_some_and(|end| end <= entry.start_us)
             })
         };

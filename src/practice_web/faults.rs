@@ -66,8 +66,12 @@ closed_list! {
         SixHops,
         /// Two redirects to each other: unreachable.
         HopLoop,
-        /// A redirect to the robots.txt of another site: counts as unreachable for now.
+        /// A redirect to the robots.txt of another site that can be crawled: its rules are this site's too.
         OtherSitesRobots,
+        /// A redirect to the robots.txt of the site of the next kind, which redirects back: unreachable.
+        EachOthersFirst,
+        /// A redirect back to the robots.txt of the site of the kind before: unreachable.
+        EachOthersSecond,
         /// A redirect to some other path of another site: unreachable, and that path must not be asked.
         OtherSitesPath,
         /// The body ends before its Content-Length: unreachable.

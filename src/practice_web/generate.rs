@@ -12,8 +12,8 @@ use super::{
     labels::{AnswerKind, ForbiddenBy, Permission, Storage},
     links, odd_pages,
     plan::PracticePlan,
-    robots_files,
-    site_plan::{PageHost, PagePlan, PracticeSites, Scheme, SitePlan},
+    robots_files::{self, Elsewhere},
+    site_plan::{PageHost, PagePlan, PracticeSites, Scheme, SitePlan, Target},
     words::{Language, Writer, site_name, slug},
 };
 
@@ -227,16 +227,24 @@ fn next_open_site(sites: &[SitePlan], index: usize) -> usize {
 }
 
 fn send_robots_elsewhere(sites: &mut [SitePlan], index: usize) {
-    let other = next_open_site(sites, index);
-    let Some(target) = robots_files::elsewhere(sites[index].robots, &sites[index].name, other) else { return };
-    if sites[index].robots == RobotsKind::OtherSitesPath {
-        let mut page = sites[other].pages[0].clone();
-        page.path.clone_from(&target.path);
-        page.permission = Permission::Forbidden(ForbiddenBy::ForeignHop);
-        page.storage = Storage::NotStored;
-        sites[other].pages.push(page);
-    }
-    sites[index].robots_elsewhere = Some(target);
+    let target = |site, path| Some(Target { site, host: PageHost::Main, path });
+    sites[index].robots_elsewhere = match robots_files::elsewhere(sites[index].robots) {
+        Elsewhere::Nothing => None,
+        Elsewhere::Robots(kinds) => {
+            let lender = sites.iter().position(|site| kinds.contains(&site.robots));
+            lender.and_then(|lender| target(lender, "/robots.txt".to_owned()))
+        }
+        Elsewhere::OtherPath => {
+            let other = next_open_site(sites, index);
+            let path = format!("/policies/robots-of-{}.txt", sites[index].name);
+            let mut page = sites[other].pages[0].clone();
+            page.path.clone_from(&path);
+            page.permission = Permission::Forbidden(ForbiddenBy::ForeignHop);
+            page.storage = Storage::NotStored;
+            sites[other].pages.push(page);
+            target(other, path)
+        }
+    };
 }
 
 fn close_if_unreachable(site: &mut SitePlan) {

@@ -8,7 +8,7 @@ use super::{
     faults::RobotsKind,
     labels::{ForbiddenBy, Permission},
     script::{Answer, Head, RobotsRole, Step},
-    site_plan::{PageHost, Ports, PracticeSites, SitePlan, Target},
+    site_plan::{PageHost, Ports, PracticeSites, SitePlan},
 };
 
 /// What a robot need not read beyond (RFC 9309 §2.5 asks for 500 KiB at least; the node reads no more).
@@ -37,6 +37,7 @@ pub const fn is_open(kind: RobotsKind) -> bool {
         | RobotsKind::TooLarge
         | RobotsKind::OneHop
         | RobotsKind::FiveHops
+        | RobotsKind::OtherSitesRobots
         | RobotsKind::LimitedThenFine
         | RobotsKind::UnavailableThenFine => true,
         RobotsKind::DisallowAll
@@ -46,7 +47,8 @@ pub const fn is_open(kind: RobotsKind) -> bool {
         | RobotsKind::AlwaysStalled
         | RobotsKind::SixHops
         | RobotsKind::HopLoop
-        | RobotsKind::OtherSitesRobots
+        | RobotsKind::EachOthersFirst
+        | RobotsKind::EachOthersSecond
         | RobotsKind::OtherSitesPath
         | RobotsKind::CutBody
         | RobotsKind::WrongCertificate => false,
@@ -96,6 +98,7 @@ pub fn ruled_paths(kind: RobotsKind) -> Vec<(&'static str, Permission)> {
         | RobotsKind::CarriageReturns
         | RobotsKind::OneHop
         | RobotsKind::FiveHops
+        | RobotsKind::OtherSitesRobots
         | RobotsKind::LimitedThenFine
         | RobotsKind::UnavailableThenFine => vec![("/private/ledger", NO), ("/privately", YES)],
         RobotsKind::TooLarge => vec![("/private/ledger", NO), ("/late/page", YES)],
@@ -111,22 +114,58 @@ pub fn ruled_paths(kind: RobotsKind) -> Vec<(&'static str, Permission)> {
         | RobotsKind::AlwaysStalled
         | RobotsKind::SixHops
         | RobotsKind::HopLoop
-        | RobotsKind::OtherSitesRobots
+        | RobotsKind::EachOthersFirst
+        | RobotsKind::EachOthersSecond
         | RobotsKind::OtherSitesPath
         | RobotsKind::CutBody
         | RobotsKind::WrongCertificate => Vec::new(),
     }
 }
 
-/// Where a site of this kind sends the askers of its robots.txt, given another site that is open.
-pub fn elsewhere(kind: RobotsKind, name: &str, other: usize) -> Option<Target> {
-    let target = |path: String| Some(Target { site: other, host: PageHost::Main, path });
-    if kind == RobotsKind::OtherSitesRobots {
-        target("/robots.txt".to_owned())
-    } else if kind == RobotsKind::OtherSitesPath {
-        target(format!("/policies/robots-of-{name}.txt"))
-    } else {
-        None
+/// What a site of this kind needs of another one for its robots.txt.
+pub enum Elsewhere {
+    /// Nothing.
+    Nothing,
+    /// The robots.txt of a site of one of these kinds.
+    Robots(&'static [RobotsKind]),
+    /// Some other path of a site that is open.
+    OtherPath,
+}
+
+/// Where a site of this kind sends the askers of its robots.txt.
+pub const fn elsewhere(kind: RobotsKind) -> Elsewhere {
+    match kind {
+        RobotsKind::OtherSitesRobots => {
+            // Both have the rules of `ruled_paths` and nothing else.
+            Elsewhere::Robots(&[RobotsKind::ByteOrderMark, RobotsKind::CarriageReturns])
+        }
+        RobotsKind::EachOthersFirst => Elsewhere::Robots(&[RobotsKind::EachOthersSecond]),
+        RobotsKind::EachOthersSecond => Elsewhere::Robots(&[RobotsKind::EachOthersFirst]),
+        RobotsKind::OtherSitesPath => Elsewhere::OtherPath,
+        RobotsKind::Rules
+        | RobotsKind::OwnGroup
+        | RobotsKind::Empty
+        | RobotsKind::CrawlDelay
+        | RobotsKind::ByteOrderMark
+        | RobotsKind::CarriageReturns
+        | RobotsKind::HtmlPage
+        | RobotsKind::NotFound
+        | RobotsKind::Gone
+        | RobotsKind::Forbidden
+        | RobotsKind::TooLarge
+        | RobotsKind::OneHop
+        | RobotsKind::FiveHops
+        | RobotsKind::LimitedThenFine
+        | RobotsKind::UnavailableThenFine
+        | RobotsKind::DisallowAll
+        | RobotsKind::Unauthorized
+        | RobotsKind::AlwaysUnavailable
+        | RobotsKind::AlwaysReset
+        | RobotsKind::AlwaysStalled
+        | RobotsKind::SixHops
+        | RobotsKind::HopLoop
+        | RobotsKind::CutBody
+        | RobotsKind::WrongCertificate => Elsewhere::Nothing,
     }
 }
 
@@ -183,10 +222,15 @@ pub fn answer(asked: &RobotsAsked<'_>) -> Answer {
         RobotsKind::AlwaysUnavailable => unavailable(asked),
         RobotsKind::AlwaysReset => Answer::without_status("reset", Step::Reset).as_robots(RobotsRole::Unreachable),
         RobotsKind::AlwaysStalled => Answer::without_status("stall", Step::Stall).as_robots(RobotsRole::Unreachable),
-        RobotsKind::OtherSitesRobots | RobotsKind::OtherSitesPath => {
-            // The plan gives every site of these two kinds a target; without one it answers as unreachable all the same.
-            let location = asked.site.robots_elsewhere.as_ref().map(|target| asked.sites.url(target, asked.ports));
-            redirect(asked, location.as_deref().unwrap_or("/"), RobotsRole::Unreachable)
+        RobotsKind::OtherSitesRobots => match location(asked) {
+            Some(location) => redirect(asked, &location, RobotsRole::Hop),
+            // In a web without a site to borrow from it has the rules itself.
+            None => rules(asked, simple.as_bytes()),
+        },
+        RobotsKind::EachOthersFirst | RobotsKind::EachOthersSecond | RobotsKind::OtherSitesPath => {
+            // A tiny web may have no target; what it answers then is as unreachable.
+            let location = location(asked).unwrap_or_else(|| asked.path.to_owned());
+            redirect(asked, &location, RobotsRole::Unreachable)
         }
         RobotsKind::CutBody => {
             let mut bytes = head(200, asked).with("Content-Type", "text/plain").with("Content-Length", "4000").bytes();
@@ -195,6 +239,10 @@ pub fn answer(asked: &RobotsAsked<'_>) -> Answer {
         }
         RobotsKind::WrongCertificate => Answer::without_status("reset", Step::Reset).as_robots(RobotsRole::Unreachable),
     }
+}
+
+fn location(asked: &RobotsAsked<'_>) -> Option<String> {
+    asked.site.robots_elsewhere.as_ref().map(|target| asked.sites.url(target, asked.ports))
 }
 
 impl Answer {

@@ -70,6 +70,7 @@ fn labels() -> AuditLabels {
         crawl_delay: None,
         access: SiteAccess::Open { forbidden, known },
         robots_paths: BTreeSet::from(["/robots.txt".to_owned(), "/hop-1/robots.txt".to_owned()]),
+        rules_of: None,
     };
     AuditLabels { sites: BTreeMap::from([("quiet-mill.test".to_owned(), labels)]) }
 }
@@ -323,4 +324,21 @@ fn report_ends_with_the_verdict() {
     let text = report.to_string();
     assert_eq!(text.lines().last(), Some("1 violation on 1 site, 1,241 requests"));
     assert!(text.contains("requests for forbidden URLs: 1\n  #8 quiet-mill.test/private at "), "{text}");
+}
+
+#[test]
+fn rules_of_another_site_count_once_that_site_has_told_them() {
+    for lender_came_first in [true, false] {
+        let mut log = Log { entries: Vec::new(), now_us: 0 };
+        if lender_came_first {
+            log.robots("far-hill.test", RobotsRole::Settles);
+        }
+        log.robots("quiet-mill.test", RobotsRole::Hop);
+        log.ask("/a");
+        let mut labels = AuditLabels::default();
+        let rules_of = Some("far-hill.test".to_owned());
+        labels.sites.insert("quiet-mill.test".to_owned(), SiteLabels { rules_of, ..SiteLabels::default() });
+        let wanted: &[_] = if lender_came_first { &[] } else { &[(ViolationKind::BeforeRobots, 1)] };
+        check_with(&log, &labels, wanted);
+    }
 }

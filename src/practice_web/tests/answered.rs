@@ -134,6 +134,8 @@ async fn every_robots_answers_as_its_kind_says() {
             | RobotsKind::SixHops
             | RobotsKind::HopLoop
             | RobotsKind::OtherSitesRobots
+            | RobotsKind::EachOthersFirst
+            | RobotsKind::EachOthersSecond
             | RobotsKind::OtherSitesPath => 301,
             RobotsKind::Rules
             | RobotsKind::OwnGroup
