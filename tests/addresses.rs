@@ -40,10 +40,8 @@ fn each_request_has_one_look_up_of_its_own_unless_an_answer_may_be_kept() {
     for host in ["forms.test", "page.test", "many.test"] {
         assert_eq!(crawl.num_asked(host), crawl.asked_of(host).len(), "{host}");
     }
-    // The last look-up was the one that was refused.
-    for host in ["turn.test", "late.test"] {
-        assert_eq!(crawl.num_asked(host), crawl.asked_of(host).len() + 1, "{host}");
-    }
+    // The last look-up was the one that was refused, and there was none afterwards.
+    assert_eq!(crawl.num_asked("late.test"), crawl.asked_of("late.test").len() + 1);
     assert_eq!(crawl.num_asked("kept.test"), 1);
     assert!(crawl.asked_of("kept.test").len() > 4, "{:?}", crawl.asked_of("kept.test"));
     assert!(crawl.asked.iter().all(|question| question.kind == "A"), "{:?}", crawl.asked);
@@ -52,7 +50,8 @@ fn each_request_has_one_look_up_of_its_own_unless_an_answer_may_be_kept() {
 #[test]
 fn of_several_addresses_the_open_one_is_dialled() {
     let visited = crawl().asked_of("many.test");
-    assert_eq!(visited, [(OPEN, "/robots.txt"), (OPEN, "/")]);
+    assert_eq!(visited.first(), Some(&(OPEN, "/robots.txt")));
+    assert!(visited.contains(&(OPEN, "/")) && visited.iter().all(|(to, _)| *to == OPEN), "{visited:?}");
 }
 
 #[test]
@@ -122,6 +121,7 @@ fn names_that_do_not_exist_and_name_servers_that_fail_are_told_apart() {
 fn operator_is_told_which_range_refuses_and_what_would_open_it() {
     let crawl = crawl();
     let refusal = format!("{} {IN_WORDS}", CLOSED[0]);
+    assert!(crawl.explained.contains("not stored: its address is one that is never dialled"), "{}", crawl.explained);
     assert!(crawl.explained.contains(&refusal), "{}", crawl.explained);
     assert!(crawl.site_shown.contains(&refusal), "{}", crawl.site_shown);
 }
