@@ -68,6 +68,12 @@ impl ResolverSettings {
 /// Tries of one query; they share the DNS time-out.
 const NUM_TRIES: u32 = 2;
 
+/// Most links of a chain of aliases that are followed within one answer; real chains have two or three.
+const MAX_ALIASES: usize = 16;
+
+/// Most addresses of one answer that are looked at: a name server is a stranger too, and one is enough.
+const MAX_ADDRESSES: usize = 64;
+
 /// The resolver of one thread.
 #[derive(Clone)]
 pub struct HickoryResolver {
@@ -154,12 +160,14 @@ fn absolute_name(host: &str) -> Option<Name> {
 fn addresses_in(answer: &Lookup, name: &Name) -> (Vec<Ipv4Addr>, Duration) {
     let (records, last) = (answer.answers(), answer.query().name());
     let mut names = vec![name];
-    // Each round finds one more link of the chain, and there are no more links than records.
     while let Some(next) = records.iter().find_map(|record| match &record.data {
         RData::CNAME(target) if names.contains(&&record.name) && !names.contains(&&target.0) => Some(&target.0),
         _ => None,
     }) {
         names.push(next);
+        if names.len() > MAX_ALIASES {
+            return (Vec::new(), Duration::ZERO);
+        }
     }
     // Where the chain leads to `localhost`, the library leaves its links out, and with them what their TTLs were.
     let is_whole = names.contains(&last);
@@ -167,8 +175,9 @@ fn addresses_in(answer: &Lookup, name: &Name) -> (Vec<Ipv4Addr>, Duration) {
     let (mut addresses, mut ttl) = (Vec::new(), if is_whole { u32::MAX } else { 0 });
     for record in records.iter().filter(|record| names.contains(&&record.name)) {
         ttl = ttl.min(record.ttl);
-        if let RData::A(address) = record.data {
-            addresses.push(address.0);
+        match record.data {
+            RData::A(address) if addresses.len() < MAX_ADDRESSES => addresses.push(address.0),
+            _ => {}
         }
     }
     (addresses, Duration::from_secs(ttl.into()))

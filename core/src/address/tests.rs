@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::url::PageUrl;
 
@@ -269,5 +271,35 @@ fn refusals_say_what_would_open_them() {
         (AddressRefusal::Ipv6, "IPv6 is not used; no setting opens it"),
     ] {
         assert_eq!(refusal.to_string(), wanted);
+    }
+}
+
+proptest! {
+    /// The standard library's own idea of such addresses is a second opinion; it is narrower than ours.
+    #[test]
+    fn no_address_passes_that_the_standard_library_knows_as_special(bits: u32) {
+        let address = Ipv4Addr::from_bits(bits);
+        let is_special = address.is_unspecified() || address.is_private() || address.is_loopback() || address.is_link_local()
+            || address.is_multicast() || address.is_broadcast() || address.is_documentation();
+        prop_assert!(!is_special || vet(address, &[]).is_err(), "{address}");
+    }
+
+    #[test]
+    fn every_way_to_write_an_address_gets_the_same_verdict(bits: u32, style in 0..6) {
+        let address = Ipv4Addr::from_bits(bits);
+        let [a, b, c, d] = address.octets();
+        let host = match style {
+            0 => bits.to_string(),
+            1 => format!("{bits:#x}"),
+            2 => format!("0{bits:o}"),
+            3 => format!("{a:#x}.0{b:o}.{}.", u16::from_be_bytes([c, d])),
+            4 => format!("{a}.{}", u32::from_be_bytes([0, b, c, d])),
+            _ => format!("{a}%2e{b}%2E{c}。{d}"),
+        };
+        let wanted = vet(address, &[]).map_or_else(
+            |refusal| if let AddressRefusal::InRange { range, .. } = refusal { range.name } else { "another refusal" },
+            |()| "dialled",
+        );
+        prop_assert_eq!(fate(&format!("http://{}/", host)), wanted, "{} for {}", host, address);
     }
 }

@@ -238,3 +238,28 @@ async fn only_addresses_are_remembered() {
         assert_eq!(server.num_asked(HOST), 2);
     }
 }
+
+#[actix_rt::test]
+async fn huge_answers_are_looked_at_in_part() {
+    let chain = |links: usize| {
+        // Each link has a name of its own; the last one has the address.
+        let owner = |at: usize| -> &'static str { if at == 0 { HOST } else { format!("link{at}.test").leak() } };
+        let alias = |at: usize| Answer::alias(owner(at + 1)).owned_by(owner(at));
+        let address = Answer::address(GOOD).owned_by(owner(links));
+        vec![Reply::Records((0..links).map(alias).chain([address]).collect())]
+    };
+    let crowd = |num_refused: usize| {
+        let refused = (0..num_refused).map(|_| Answer::address([10, 0, 0, 1]));
+        vec![Reply::Records(refused.chain([Answer::address(GOOD)]).collect())]
+    };
+    let private = refuses_range("10.0.0.1 is in 10.0.0.0/8 (private)");
+    for (case, replies, expected) in [
+        ("a long chain", chain(MAX_ALIASES - 1), dials("93.184.216.34:80")),
+        ("a longer one", chain(MAX_ALIASES + 1), Err(ResolveFailure::NoSuchName)),
+        ("many addresses", crowd(MAX_ADDRESSES - 1), dials("93.184.216.34:80")),
+        ("one too many", crowd(MAX_ADDRESSES), private),
+    ] {
+        let server = server([(HOST, replies)]);
+        assert_eq!(resolve(&resolver(settings(&server)), HOST, 80).await, expected, "{case}");
+    }
+}
