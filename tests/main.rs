@@ -5,6 +5,7 @@
 //! only a process that hangs meets a limit. Tests run side by side, each on loopback addresses, ports and folders of its own.
 #![allow(clippy::unwrap_used)]
 
+mod addresses;
 mod commands;
 mod control;
 mod crash;

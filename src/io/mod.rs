@@ -1,6 +1,7 @@
 //! The adapters: each carries out a port of `lohisoftbot-actors` on a real disk or network; one idea a file or folder.
 
 pub mod answer_head;
+pub mod answer_memory;
 pub mod body_framing;
 pub mod connector;
 pub mod data_dir;

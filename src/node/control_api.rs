@@ -127,6 +127,7 @@ impl NodeApi {
             "num_urls": view.queue.entries().len(),
             "num_queued": num_queued,
             "num_pages": view.pages.len(),
+            "refused": explain::refusals(&view),
             "robots": robots,
             "pages": pages,
         }))

@@ -1,10 +1,12 @@
 //! Why a URL was fetched, or not, in plain words: what a site owner who asks is told.
 
+use std::collections::BTreeSet;
+
 use lohisoftbot_actors::frontier::SiteView;
 use lohisoftbot_actors::storage::{EntryFilter, EntryKind, LedgerError, LedgerRead};
 use lohisoftbot_core::exclusion::{Domain, Exclusion};
 use lohisoftbot_core::ledger::{EndKind, LedgerEntry, LedgerEvent, RobotsGround, SiteEvent, TicketNumber};
-use lohisoftbot_core::page_choice::EntryStanding;
+use lohisoftbot_core::page_choice::{DropReason, EntryStanding};
 use lohisoftbot_core::politeness::OriginRobots;
 use lohisoftbot_core::robots::{RobotsBasis, RobotsRefusal, RobotsVerdict};
 use lohisoftbot_core::site_row::SiteStanding;
@@ -105,6 +107,15 @@ pub fn explain(
 fn describe_request(request: &SentRequest) -> Value {
     let ground = request.ground.describe();
     json!({"at": request.at.to_string(), "ticket": request.ticket, "end": end_words(request), "ground": ground})
+}
+
+/// The origins of a site that are never dialled, each with the reason, once.
+pub fn refusals(view: &SiteView) -> Vec<String> {
+    let refused = view.queue.entries().iter().filter_map(|entry| match &entry.standing {
+        EntryStanding::Dropped(DropReason::AddressRefused { why }) => Some(format!("{}: {why}", entry.url.origin())),
+        EntryStanding::Dropped(_) | EntryStanding::Queued | EntryStanding::Stored => None,
+    });
+    refused.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// How the node came to know of a URL in its queue.

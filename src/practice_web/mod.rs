@@ -15,6 +15,7 @@ mod generate;
 pub mod labels;
 mod links;
 pub mod log;
+pub mod name_server;
 mod odd_pages;
 pub mod page;
 pub mod plan;
