@@ -48,6 +48,21 @@ pub enum FetchFailure {
 }
 
 impl FetchFailure {
+    /// All of them.
+    pub const ALL: [Self; 11] = [
+        Self::ConnectRefused,
+        Self::ConnectTimeout,
+        Self::Unreachable,
+        Self::TlsFailed,
+        Self::TlsTimeout,
+        Self::FirstByteTimeout,
+        Self::IdleTimeout,
+        Self::TotalTimeout,
+        Self::Reset,
+        Self::Malformed,
+        Self::HeadTooLarge,
+    ];
+
     /// A few plain words for people.
     pub const fn describe(self) -> &'static str {
         match self {

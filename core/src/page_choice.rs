@@ -235,11 +235,6 @@ impl PageQueue {
         }
     }
 
-    /// The URLs that have a record in the store.
-    pub fn with_record(&self) -> impl Iterator<Item = &FrontierEntry> {
-        self.entries.iter().filter(|entry| entry.has_record)
-    }
-
     /// Counts one more request for a URL and gives the new count.
     pub fn count_try(&mut self, url: &PageUrl) -> u8 {
         let Some(&place) = self.places.get(&url.fingerprint()) else { return 0 };

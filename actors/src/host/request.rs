@@ -79,6 +79,8 @@ impl HostActor {
         let origin = intent.url.origin();
         let ports = self.ports.clone();
         let work = async move {
+            // Before the look-up, so that no address grows as old as a pause.
+            ports.fetch_gate.pass().await;
             let address = match ports.resolver.resolve(origin.host(), origin.port()).await {
                 Err(failure) => return Ready(Err(failure)),
                 Ok(address) => address,

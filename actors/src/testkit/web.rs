@@ -32,7 +32,7 @@ pub struct ScriptedAnswer {
 
 #[derive(Clone, Debug)]
 enum ScriptedEnd {
-    Answer { head: ResponseHead, body: Bytes },
+    Answer { head: ResponseHead, body: Bytes, cut: bool },
     Failure(FetchFailure),
     Never,
     Panic,
@@ -50,7 +50,7 @@ impl ScriptedAnswer {
 
     /// A head and a body.
     pub fn answer(head: ResponseHead, body: &str) -> Self {
-        Self::new(ScriptedEnd::Answer { head, body: Bytes::copy_from_slice(body.as_bytes()) })
+        Self::new(ScriptedEnd::Answer { head, body: Bytes::copy_from_slice(body.as_bytes()), cut: false })
     }
 
     /// An HTML page.
@@ -82,6 +82,15 @@ impl ScriptedAnswer {
     /// A fault of the port itself.
     pub fn panic() -> Self {
         Self::new(ScriptedEnd::Panic)
+    }
+
+    /// Its body breaks off.
+    #[must_use]
+    pub fn cut_short(mut self) -> Self {
+        if let ScriptedEnd::Answer { cut, .. } = &mut self.end {
+            *cut = true;
+        }
+        self
     }
 
     /// Takes so long.
@@ -231,9 +240,9 @@ impl Fetch for ScriptedWeb {
             let ScriptedAnswer { end, took } = web.next_answer(&order);
             tokio::time::sleep(took).await;
             let (result, wire_bytes) = match end {
-                ScriptedEnd::Answer { head, body } => {
+                ScriptedEnd::Answer { head, body, cut } => {
                     let wire_bytes = body.len() as u64;
-                    (Ok(FetchedResponse { head, body, cut: false }), wire_bytes)
+                    (Ok(FetchedResponse { head, body, cut }), wire_bytes)
                 }
                 ScriptedEnd::Failure(failure) => (Err(failure), 0),
                 ScriptedEnd::Never => std::future::pending().await,

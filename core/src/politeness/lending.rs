@@ -47,7 +47,7 @@ impl HostState {
         match lent {
             LentRobots::Read(copy) if usize::from(own_hops.saturating_add(copy.num_hops)) <= MAX_ROBOTS_HOPS => {
                 let num_hops = own_hops + copy.num_hops;
-                self.keep_copy(&way.origin, PolicyCopy { num_hops, ..*copy });
+                self.keep_copy(&way.origin, PolicyCopy { num_hops, kept_at: arrival.at, ..*copy });
                 self.stretch_delay(arrival.at);
             }
             LentRobots::Read(_) | LentRobots::Unreachable => {

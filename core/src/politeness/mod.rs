@@ -40,7 +40,7 @@ pub use robots_cache::{OriginRobots, PolicyCopy, RobotsEnd};
 pub const BARRIER_PARK: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Barrier answers in a row that park a site.
 pub const MAX_BARRIER_STREAK: u8 = 3;
-/// Tries at the robots.txt of an origin that is not the site's only one, before its URLs are dropped for this cycle.
+/// Tries at the robots.txt of an origin that was never read, beside others of the site, before its URLs are dropped for this cycle.
 pub const MAX_SIDE_ORIGIN_ROBOTS_TRIES: u8 = 3;
 
 /// The settings the state machine works by; the same for every site.

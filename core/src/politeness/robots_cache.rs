@@ -9,7 +9,7 @@ use crate::codec::{self, CodecError, Stored};
 use crate::ledger::{EndKind, RobotsGround, TicketNumber, WaitReason};
 use crate::origin::{Origin, Scheme};
 use crate::outcome::FetchFailure;
-use crate::page_choice::{DropReason, EntryStanding};
+use crate::page_choice::{DropReason, EntryStanding, FrontierEntry};
 use crate::response::ResponseHead;
 use crate::retry_after;
 use crate::robots::status::{
@@ -19,6 +19,12 @@ use crate::robots::{RobotsBasis, RobotsPolicy, RobotsRefusal, RobotsVerdict};
 use crate::site_row::RobotsCopy;
 use crate::time::Timestamp;
 use crate::url::PageUrl;
+
+/// A copy that no request followed yet counts for the first one though its time ran out: for a day, and so much longer.
+///
+/// A Crawl-delay may be longer than the time that the file may be kept, and as long as a day. Without this such a site would be asked
+/// for nothing but its robots.txt, again and again.
+const FIRST_USE_GRACE: Duration = Duration::from_secs(10 * 60);
 
 /// While an old copy rules because the file cannot be read, it is asked for again no sooner than this after the wait.
 const RETRY_BEHIND_A_COPY: Duration = Duration::from_secs(3600);
@@ -34,6 +40,8 @@ pub struct PolicyCopy {
     pub expires_at: Timestamp,
     /// Redirects that led to them.
     pub num_hops: u8,
+    /// When this site got them: as they were read, or later, where another site lent them.
+    pub kept_at: Timestamp,
 }
 
 /// What is known of one origin's robots.txt.
@@ -141,8 +149,10 @@ struct OriginRobotsV1 {
 impl From<OriginRobotsV1> for OriginRobots {
     fn from(old: OriginRobotsV1) -> Self {
         let OriginRobotsV1 { origin, copy, unreachable_since, retry_at, num_failures } = old;
-        let copy =
-            copy.map(|(policy, fetched_at, expires_at)| PolicyCopy { policy, fetched_at, expires_at, num_hops: 0 });
+        let copy = copy.map(|(policy, fetched_at, expires_at)| {
+            let (num_hops, kept_at) = (0, fetched_at);
+            PolicyCopy { policy, fetched_at, expires_at, num_hops, kept_at }
+        });
         Self { origin, copy, unreachable_since, retry_at, num_failures }
     }
 }
@@ -189,14 +199,25 @@ impl HostState {
         }
         let ask = Standing::Ask(origin.robots_url());
         let Some(robots) = self.robots_of(&origin) else { return ask };
+        if let Some(copy) = robots.copy.as_ref().filter(|copy| self.is_unused(copy, now)) {
+            return standing_of(&copy.policy, url);
+        }
         let is_fresh = robots.copy.as_ref().is_some_and(|copy| now < copy.expires_at);
-        let given_up = robots.num_failures >= MAX_SIDE_ORIGIN_ROBOTS_TRIES && self.account.num_page_requests > 0;
+        let has_failed_often = robots.num_failures >= MAX_SIDE_ORIGIN_ROBOTS_TRIES;
+        // Of an origin that has a copy, that copy may come to rule again (RFC 9309 §2.4).
+        let given_up = has_failed_often && robots.copy.is_none() && self.account.num_page_requests > 0;
         match robots.rules_in_force(now) {
             Some(_) if !is_fresh && now >= robots.retry_at => ask,
             Some(policy) => standing_of(policy, url),
             None if given_up => Standing::Drop(DropReason::RobotsUnreachable),
             None => ask,
         }
+    }
+
+    /// Whether no request followed this copy yet, and it is not too old for its first use (see [`FIRST_USE_GRACE`]).
+    fn is_unused(&self, copy: &PolicyCopy, now: Timestamp) -> bool {
+        let is_first = self.account.last_ended_at.is_none_or(|ended_at| ended_at <= copy.kept_at);
+        is_first && now.since(copy.fetched_at) <= status::MAX_COPY_TTL + FIRST_USE_GRACE
     }
 
     /// Whether the cycle has room for requests to this origin, robots.txt included (P3).
@@ -260,8 +281,8 @@ impl HostState {
             RobotsReading::Rules(_) | RobotsReading::NoRules(_) | RobotsReading::DisallowAll(_) => {
                 if let (Some(policy), RobotsEnd::Answered { head, .. }) = (reading.into_policy(), end) {
                     let expires_at = arrival.at.plus(status::copy_ttl(head));
-                    let num_hops = way.hops.num_hops() as u8;
-                    self.keep_copy(&way.origin, PolicyCopy { policy, fetched_at: arrival.at, expires_at, num_hops });
+                    let (fetched_at, kept_at, num_hops) = (arrival.at, arrival.at, way.hops.num_hops() as u8);
+                    self.keep_copy(&way.origin, PolicyCopy { policy, fetched_at, expires_at, num_hops, kept_at });
                 }
                 // The outcome comes after the new rules: its delay knows their Crawl-delay.
                 self.record_outcome(ticket, end_kind, arrival);
@@ -291,13 +312,15 @@ impl HostState {
         robots.unreachable_since = None;
         robots.num_failures = 0;
         robots.retry_at = Timestamp::EPOCH;
-        self.judge_records_again(origin);
+        self.judge_again(origin);
     }
 
-    /// A tightened file holds for what is stored already: pages that it forbids now give their records up at once.
-    fn judge_records_again(&mut self, origin: &Origin) {
+    /// A tightened file holds for what is stored and queued already: pages that it forbids now give their records up, and leave the
+    /// queue, at once.
+    fn judge_again(&mut self, origin: &Origin) {
         let Some(copy) = self.robots_of(origin).and_then(|robots| robots.copy.as_ref()) else { return };
-        let of_origin = self.queue.with_record().filter(|entry| entry.url.origin() == *origin);
+        let is_open = |entry: &&FrontierEntry| entry.has_record || entry.standing == EntryStanding::Queued;
+        let of_origin = self.queue.entries().iter().filter(is_open).filter(|entry| entry.url.origin() == *origin);
         let judged = of_origin.map(|entry| (entry.url.clone(), standing_of(&copy.policy, &entry.url)));
         let forbidden = judged.filter_map(|(url, standing)| match standing {
             Standing::Drop(reason) => Some((url, reason)),

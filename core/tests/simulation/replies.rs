@@ -83,19 +83,7 @@ pub struct PageReply {
     pub wait_until: Option<Timestamp>,
 }
 
-const FAILURES: [FetchFailure; 11] = [
-    FetchFailure::ConnectRefused,
-    FetchFailure::ConnectTimeout,
-    FetchFailure::Unreachable,
-    FetchFailure::TlsFailed,
-    FetchFailure::TlsTimeout,
-    FetchFailure::FirstByteTimeout,
-    FetchFailure::IdleTimeout,
-    FetchFailure::TotalTimeout,
-    FetchFailure::Reset,
-    FetchFailure::Malformed,
-    FetchFailure::HeadTooLarge,
-];
+const FAILURES: [FetchFailure; 11] = FetchFailure::ALL;
 
 impl RobotsMood {
     pub fn random(rng: &mut Rng, num_origins: usize) -> Self {

@@ -61,7 +61,8 @@ impl Checker {
         let Some(way) = self.told_way.take() else { return };
         match lent {
             Some(lent) if way.asked.len() - 1 + lent.num_hops <= MAX_HOPS => {
-                self.read(&way, Rules::File(lent.file.clone()), lent.ttl, lent.read_at);
+                let (file, ttl) = (Rules::File(lent.file.clone()), lent.ttl);
+                self.keep(&way, Reading { at: lent.read_at, kept_at: at, ttl, rules: file });
                 let file_delay = self.file_delay();
                 if let Some(ended_at) = self.last_ended_at {
                     self.memory.hold_gap(ended_at, Duration::ZERO, file_delay);
@@ -172,7 +173,10 @@ impl Checker {
     }
 
     fn read(&mut self, way: &Way, rules: Rules, ttl: Duration, at: Timestamp) {
-        let reading = Reading { at, ttl, rules };
+        self.keep(way, Reading { at, kept_at: at, ttl, rules });
+    }
+
+    fn keep(&mut self, way: &Way, reading: Reading) {
         let known = self.robots.entry(way.origin.clone()).or_default();
         known.past.push(reading.clone());
         if known.past.len() > 200 {

@@ -44,6 +44,8 @@ pub struct Promises {
 #[derive(Clone, Debug)]
 struct Reading {
     at: Timestamp,
+    /// When this site got it, from another where it lies there.
+    kept_at: Timestamp,
     ttl: Duration,
     rules: Rules,
 }
@@ -233,18 +235,18 @@ impl Checker {
         };
         let failing_for = known.failing_since.map(|since| at.since(since));
         let age = at.since(reading.at);
+        // The first request after the file may come by it, however long the Crawl-delay before it.
+        let is_first_use = self.last_ended_at.is_none_or(|ended_at| ended_at <= reading.kept_at) && age <= DAY + HOUR / 6;
+        if is_first_use {
+            return judge_by(&reading.rules, url);
+        }
         if age >= DAY && !failing_for.is_some_and(|span| span >= 12 * HOUR && span <= 30 * DAY) {
             return Err(format!("P3: {url} asked by a copy {} s old, unreadable for {failing_for:?}", age.as_secs()));
         }
         if age >= reading.ttl && known.last_failed_at.is_none_or(|failed| failed < reading.at.plus(reading.ttl)) {
             return Err(format!("P3: {url} asked by a copy that ran out, without a try at a new one"));
         }
-        match &reading.rules {
-            Rules::Open => Ok(()),
-            Rules::Closed => Err(format!("P3: {url} asked though its robots.txt is behind a login")),
-            Rules::File(file) if file.permits(url.path_and_query()) => Ok(()),
-            Rules::File(file) => Err(format!("P3: {url} asked against {file:?}")),
-        }
+        judge_by(&reading.rules, url)
     }
 
     fn covers(&self, host: &str) -> bool {
@@ -257,6 +259,15 @@ impl Checker {
     fn file_delay(&self) -> Duration {
         let readings = self.robots.values().filter_map(|known| known.current.as_ref());
         readings.map(|reading| reading.delay()).max().unwrap_or_default()
+    }
+}
+
+fn judge_by(rules: &Rules, url: &PageUrl) -> Watched {
+    match rules {
+        Rules::Open => Ok(()),
+        Rules::Closed => Err(format!("P3: {url} asked though its robots.txt is behind a login")),
+        Rules::File(file) if file.permits(url.path_and_query()) => Ok(()),
+        Rules::File(file) => Err(format!("P3: {url} asked against {file:?}")),
     }
 }
 
