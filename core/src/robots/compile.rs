@@ -17,6 +17,7 @@ use super::lines::{SourceLine, WellFormed, each_line};
 use super::pattern::Pattern;
 use super::policy::{Effect, RobotsBasis, RobotsGroup, RobotsPolicy, Rule};
 use super::{MAX_CRAWL_DELAY, MAX_SITEMAPS, product_token};
+use crate::content_usage::SearchWish;
 
 pub(super) fn compile(bytes: &[u8], token: &str) -> RobotsPolicy {
     let mut reading = Reading { token, ..Reading::default() };
@@ -65,24 +66,17 @@ impl Ruling {
     }
 }
 
-/// `[path] key=value, ..`: what it says of search, and for which paths (draft-ietf-aipref-attach).
+/// `[path] statement`: what the statement says of search, and for which paths (draft-ietf-aipref-attach §3.2).
 fn search_usage(value: &str) -> Option<(Effect, &str)> {
-    let (path, usages) = match value.split_once([' ', '\t']) {
-        Some((path, usages)) if path.starts_with(['/', '*']) => (path, usages),
+    let (path, statement) = match value.split_once([' ', '\t']) {
+        Some((path, statement)) if path.starts_with(['/', '*']) => (path, statement),
         _ => ("/", value),
     };
-    let mut effect = None;
-    for usage in usages.split(',') {
-        let Some((key, wish)) = usage.split(';').next().unwrap_or_default().split_once('=') else { continue };
-        if key.trim() == "search" {
-            match wish.trim() {
-                "n" => effect = Some(Effect::Disallow),
-                "y" => effect = Some(Effect::Allow),
-                _ => {}
-            }
-        }
-    }
-    Some((effect?, path))
+    let effect = match SearchWish::stated(statement)? {
+        SearchWish::Allowed => Effect::Allow,
+        SearchWish::Forbidden => Effect::Disallow,
+    };
+    Some((effect, path))
 }
 
 /// Seconds, with or without a fraction; anything else is no delay. A delay without end counts as the longest.
