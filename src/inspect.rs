@@ -4,11 +4,11 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use lohisoftbot_core::extract::{FetchedPage, extract};
+use lohisoftbot_core::extract::{FetchedPage, extract, is_other_format};
 use lohisoftbot_core::outcome::{Answer, classify};
 use lohisoftbot_core::record::PageRecord;
 use lohisoftbot_core::response::ResponseHead;
-use lohisoftbot_core::robots::{self, PRODUCT_TOKEN};
+use lohisoftbot_core::robots::{self, DecidedBy, PRODUCT_TOKEN};
 use lohisoftbot_core::time::Timestamp;
 use serde_json::json;
 
@@ -32,6 +32,7 @@ pub fn extract_file(args: &ExtractArgs, out: &mut impl Write) -> anyhow::Result<
     );
     let stored = PageRecord::of_extracted(&extracted, &args.url, &head, 1, now);
     let why_not = match classify(&head, &args.url, now) {
+        Answer::Html if is_other_format(&body) => Some("its bytes are no HTML page, whatever its type says"),
         Answer::Html if extracted.directives.allows_storing(now) => None,
         Answer::Html => Some("it asks not to be indexed"),
         Answer::OtherContent
@@ -65,15 +66,29 @@ pub fn robots_file(args: &RobotsArgs, out: &mut impl Write) -> anyhow::Result<()
         return Ok(());
     }
     writeln!(out, "{}: {}", if verdict.allowed { "allowed" } else { "forbidden" }, args.url)?;
-    match (&verdict.line, &verdict.text) {
-        (Some(line), Some(text)) => writeln!(out, "line {line}: {text}")?,
-        (_, _) => writeln!(out, "no line of the file matches this URL")?,
+    if let (Some(line), Some(text)) = (&verdict.line, &verdict.text) {
+        writeln!(out, "line {line}: {text}")?;
     }
-    match &verdict.group {
-        Some(group) => writeln!(out, "group: {group}")?,
-        None => writeln!(out, "group: none binds {}", args.agent)?,
+    writeln!(out, "{}", ground(verdict.decided_by))?;
+    match (&verdict.group, verdict.group_line) {
+        (Some(group), Some(line)) => writeln!(out, "group: {group}, from line {line} on")?,
+        (Some(group), None) => writeln!(out, "group: {group}")?,
+        (None, _) => writeln!(out, "group: none binds {}", args.agent)?,
     }
     Ok(())
+}
+
+/// Why the verdict is what it is, in a sentence.
+fn ground(decided_by: DecidedBy) -> &'static str {
+    match decided_by {
+        DecidedBy::AllowLine => "this Allow line is the most specific one that matches",
+        DecidedBy::DisallowLine => "this Disallow line is the most specific one that matches",
+        DecidedBy::ContentUsageLine => "search may not use this page, so the bot does not ask for it",
+        DecidedBy::EmptyLine => "a line without a value forbids nothing, and no other line of the group matches",
+        DecidedBy::NoMatch => "no line of the group matches this URL, and what is not forbidden is allowed",
+        DecidedBy::NoGroup => "no group of the file is for this bot or for all, so nothing is forbidden to it",
+        DecidedBy::RobotsFile => "robots.txt itself may always be asked for",
+    }
 }
 
 fn read(path: &Path) -> anyhow::Result<Vec<u8>> {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::harness::{Ran, node_binary, run_binary};
@@ -31,9 +32,6 @@ const PAGE: &str = "<!DOCTYPE html><html lang=ro><title> Știri\n de azi </title
     <meta name=description content='Ce e nou'><h1>Azi</h1><p>Cuvinte de pe pagina <a href=/x>mai mult</a> \
     <a rel=nofollow href='http://b.test/'>altul</a><h2>Ieri</h2>";
 
-const ROBOTS: &str =
-    "# rules\nUser-agent: *\nDisallow: /\n\nUser-agent: LohiSoftBot\nDisallow: /private/\nAllow: /private/open\n";
-
 #[test]
 fn extract_shows_what_would_be_kept_and_no_text_of_the_page() {
     let ran = SmallFile::new(PAGE).run("extract", &["--url", "http://a.test/dir/page"]).expect_code(0);
@@ -54,12 +52,41 @@ fn extract_shows_what_would_be_kept_and_no_text_of_the_page() {
 }
 
 #[test]
-fn extract_says_that_a_noindex_page_is_not_kept() {
-    let page = SmallFile::new(PAGE);
-    let ran = page.run("extract", &["--url", "http://a.test/", "--header", "X-Robots-Tag: noindex"]).expect_code(0);
-    assert_eq!((&ran.json()["kept"], &ran.json()["record"]), (&false.into(), &serde_json::Value::Null));
-    let ran = page.run("extract", &["--url", "http://a.test/", "--header", "X-Robots-Tag: otherbot: noindex"]);
-    assert_eq!(ran.expect_code(0).json()["kept"], true);
+fn extract_keeps_nothing_of_a_page_whose_header_forbids_it_in_any_form() {
+    #[track_caller]
+    fn check(headers: &[&str], kept: bool) {
+        let options: Vec<&str> = headers.iter().flat_map(|header| ["--header", header]).collect();
+        let ran =
+            SmallFile::new(PAGE).run("extract", &[&["--url", "http://a.test/"][..], &options].concat()).expect_code(0);
+        let shown = ran.json();
+        assert_eq!((&shown["kept"], shown["record"].is_null()), (&kept.into(), !kept), "{headers:?}");
+        assert_eq!(shown["why_not"].is_null(), kept, "{headers:?}");
+    }
+    check(&["X-Robots-Tag: noindex"], false);
+    check(&["x-robots-tag: LOHISOFTBOT: NONE"], false);
+    check(&["X-Robots-Tag: otherbot: nofollow", "X-Robots-Tag: noindex"], false);
+    check(&["X-Robots-Tag: unavailable_after: Friday, 25-Jun-10 15:00:00 GMT, nofollow"], false);
+    check(&["Robots-Tag: *;noindex, otherbot;"], false);
+    check(&["Robots-Tag: lohisoftbot=(noindex)"], false);
+    check(&["Content-Usage: train-ai=y, search=n"], false);
+    check(&["X-Robots-Tag: otherbot: noindex"], true);
+    check(&["Robots-Tag: otherbot;noindex"], true);
+    check(&["Content-Usage: train-ai=n"], true);
+    check(&["X-Robots-Tag: unavailable_after: 25 Jun 2199 15:00:00 GMT"], true);
+}
+
+#[test]
+fn extract_keeps_no_description_where_a_snippet_is_forbidden() {
+    for header in [
+        "X-Robots-Tag: nosnippet",
+        "X-Robots-Tag: max-snippet:0",
+        "Robots-Tag: *;nosnippet",
+        "Robots-Tag: *;max-snippet=0",
+    ] {
+        let ran = SmallFile::new(PAGE).run("extract", &["--url", "http://a.test/", "--header", header]).expect_code(0);
+        assert_eq!(ran.json()["record"]["description"], Value::Null, "{header}");
+        assert!(!ran.stdout.contains("Ce e nou"), "{header}: {}", ran.stdout);
+    }
 }
 
 #[test]
@@ -70,25 +97,86 @@ fn extract_of_what_cannot_be_read_is_one_clear_line() {
     assert!(ran.stderr.contains("neither http nor https"), "{}", ran.stderr);
 }
 
+/// Every way in which a robots.txt can decide.
+const EVERY_VERDICT: &str = "# rules\nUser-agent: *\nDisallow: /\n\nUser-agent: LohiSoftBot\nDisallow: /private/\n\
+    Allow: /private/open\nContent-Usage: /quiet/ search=n\n\nUser-agent: EmptyBot\nDisallow:\n";
+
 #[test]
-fn robots_names_the_line_that_decides() {
+fn robots_names_the_line_that_decides_in_every_case() {
     #[track_caller]
-    fn check(url: &str, more: &[&str], verdict: &str, line: &str) {
-        let ran = SmallFile::new(ROBOTS).run("robots", &[&["--url", url], more].concat()).expect_code(0);
+    fn check(file: &str, path: &str, agent: &str, verdict: &str, wanted: &[&str]) {
+        let url = format!("http://a.test{path}");
+        let ran = SmallFile::new(file).run("robots", &["--url", &url, "--agent", agent]).expect_code(0);
         let lines: Vec<&str> = ran.stdout.lines().collect();
-        assert_eq!(lines[..2], [&format!("{verdict}: {url}"), line], "{}", ran.stdout);
+        assert_eq!(lines[0], format!("{verdict}: {url}"), "{}", ran.stdout);
+        assert_eq!(lines.len(), wanted.len() + 1, "{}", ran.stdout);
+        for (line, wanted) in lines[1..].iter().zip(wanted) {
+            assert!(line.contains(wanted), "{wanted:?} in {}", ran.stdout);
+        }
     }
-    check("http://a.test/private/x", &[], "forbidden", "line 6: Disallow: /private/");
-    check("http://a.test/private/open/x", &[], "allowed", "line 7: Allow: /private/open");
-    check("http://a.test/x", &[], "allowed", "no line of the file matches this URL");
-    check("http://a.test/x", &["--agent", "OtherBot"], "forbidden", "line 3: Disallow: /");
+    let ours = "group: LohiSoftBot, from line 5 on";
+    check(
+        EVERY_VERDICT,
+        "/private/x",
+        "LohiSoftBot",
+        "forbidden",
+        &["line 6: Disallow: /private/", "most specific", ours],
+    );
+    check(
+        EVERY_VERDICT,
+        "/private/open/x",
+        "lohisoftbot",
+        "allowed",
+        &["line 7: Allow: /private/open", "most specific", ours],
+    );
+    check(
+        EVERY_VERDICT,
+        "/quiet/x",
+        "LohiSoftBot",
+        "forbidden",
+        &["line 8: Content-Usage: /quiet/ search=n", "search may not", ours],
+    );
+    check(EVERY_VERDICT, "/x", "LohiSoftBot", "allowed", &["no line of the group matches", ours]);
+    check(EVERY_VERDICT, "/robots.txt", "LohiSoftBot", "allowed", &["robots.txt itself", ours]);
+    check(
+        EVERY_VERDICT,
+        "/x",
+        "OtherBot",
+        "forbidden",
+        &["line 3: Disallow: /", "most specific", "group: *, from line 2 on"],
+    );
+    check(
+        EVERY_VERDICT,
+        "/x",
+        "EmptyBot",
+        "allowed",
+        &["line 11: Disallow:", "without a value", "group: EmptyBot, from line 10 on"],
+    );
+    check(
+        "User-agent: x\nDisallow: /\n",
+        "/x",
+        "LohiSoftBot",
+        "allowed",
+        &["no group of the file", "group: none binds LohiSoftBot"],
+    );
+    check("", "/x", "LohiSoftBot", "allowed", &["no group of the file", "group: none binds LohiSoftBot"]);
 }
 
 #[test]
 fn robots_answers_machines_with_one_line() {
-    let ran = SmallFile::new(ROBOTS).run("robots", &["--url", "http://a.test/private/x", "--json"]).expect_code(0);
-    assert_eq!(ran.stdout.lines().count(), 1);
-    assert_eq!((&ran.json()["allowed"], &ran.json()["line"]), (&false.into(), &6.into()));
+    #[track_caller]
+    fn check(path: &str, wanted: Value) {
+        let url = format!("http://a.test{path}");
+        let ran = SmallFile::new(EVERY_VERDICT).run("robots", &["--url", &url, "--json"]).expect_code(0);
+        assert_eq!(ran.stdout.lines().count(), 1);
+        assert_eq!(ran.json(), wanted, "{path}");
+    }
+    let of = |allowed: bool, line: Option<u32>, text: Option<&str>, decided_by: &str| json!({"allowed": allowed, "line": line, "text": text, "group": "LohiSoftBot", "group_line": 5, "decided_by": decided_by});
+    check("/private/x", of(false, Some(6), Some("Disallow: /private/"), "disallow_line"));
+    check("/private/open", of(true, Some(7), Some("Allow: /private/open"), "allow_line"));
+    check("/quiet/x", of(false, Some(8), Some("Content-Usage: /quiet/ search=n"), "content_usage_line"));
+    check("/x", of(true, None, None, "no_match"));
+    check("/robots.txt", of(true, None, None, "robots_file"));
     let args = ["robots", "/nonexistent/robots.txt", "--url", "http://a.test/"];
     run_binary(node_binary(), args).expect_one_clear_line(&["/nonexistent/robots.txt"]);
 }

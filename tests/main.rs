@@ -12,5 +12,6 @@ mod crash;
 mod exclusion;
 mod harness;
 mod identity;
+mod one_site;
 mod refusals;
 mod whole_web;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use actix::prelude::*;
 use bytes::Bytes;
-use lohisoftbot_core::extract::{FetchedPage, extract};
+use lohisoftbot_core::extract::{FetchedPage, extract, is_other_format};
 use lohisoftbot_core::ledger::TicketNumber;
 use lohisoftbot_core::politeness::StoredAs;
 use lohisoftbot_core::record::{PageRecord, StoredLink, StoredPage};
@@ -115,6 +115,9 @@ impl ExtractorActor {
 
     fn read(&self, page: &ExtractPage) -> ReadPage {
         fail_point(&page.body);
+        if is_other_format(&page.body) {
+            return ReadPage::NotHtml;
+        }
         let deadline = Instant::now() + WORK_BUDGET;
         let mut may_go_on = || Instant::now() < deadline;
         let fetched = FetchedPage {
@@ -127,15 +130,26 @@ impl ExtractorActor {
         let extracted = extract(fetched, &mut may_go_on);
         let StoredPage { record, links } =
             PageRecord::of_extracted(&extracted, &page.url, &page.head, page.cycle, page.fetched_at);
-        let may_be_stored = extracted.directives.allows_storing(page.fetched_at);
-        ReadPage { record: may_be_stored.then(|| Box::new(record)), links }
+        if extracted.directives.allows_storing(page.fetched_at) {
+            ReadPage::Storable { record: Box::new(record), links }
+        } else {
+            ReadPage::Noindex { links }
+        }
     }
 }
 
-/// What was read off a page; no record where it must not be stored.
-struct ReadPage {
-    record: Option<Box<PageRecord>>,
-    links: Vec<StoredLink>,
+/// What was read off a page.
+enum ReadPage {
+    Storable {
+        record: Box<PageRecord>,
+        links: Vec<StoredLink>,
+    },
+    /// It asks not to be indexed; its links may be followed all the same.
+    Noindex {
+        links: Vec<StoredLink>,
+    },
+    /// It is no page, whatever its type says.
+    NotHtml,
 }
 
 impl Actor for ExtractorActor {
@@ -155,11 +169,15 @@ impl Handler<ExtractPage> for ExtractorActor {
                 tracing::warn!(%url, "the page made its extraction fail; nothing of it is kept");
                 (StoredAs::ExtractionFailed, Vec::new())
             }
-            Ok(ReadPage { record: None, links }) => {
+            Ok(ReadPage::NotHtml) => {
+                self.index.do_send(ApplyChange(StoreChange::RemovePage { url }));
+                (StoredAs::NotHtml, Vec::new())
+            }
+            Ok(ReadPage::Noindex { links }) => {
                 self.index.do_send(ApplyChange(StoreChange::RemovePage { url }));
                 (StoredAs::Noindex, followable(&links))
             }
-            Ok(ReadPage { record: Some(record), links }) => {
+            Ok(ReadPage::Storable { record, links }) => {
                 let may_be_followed = followable(&links);
                 self.index.do_send(StorePage { record, links, permit });
                 (StoredAs::Record, may_be_followed)

@@ -25,15 +25,17 @@ pub struct DomainError {
 }
 
 impl Domain {
-    /// Reads a name as a person writes it: any case, international letters, one trailing dot.
+    /// Reads a name as a person writes it, in every spelling that a URL may have it in: any case, international letters, percent
+    /// triplets, full-width letters and dots, odd forms of an address, one trailing dot.
     pub fn parse(text: &str) -> Result<Self, DomainError> {
         let refuse = || DomainError { text: text.to_owned() };
-        let trimmed = text.trim();
-        let name = trimmed.strip_suffix('.').unwrap_or(trimmed);
-        match ::url::Host::parse(name) {
-            Ok(::url::Host::Domain(ascii)) if is_dns_name(&ascii) => Ok(Self(ascii.into())),
+        match ::url::Host::parse(text.trim()) {
+            Ok(::url::Host::Domain(ascii)) => {
+                let name = ascii.strip_suffix('.').unwrap_or(&ascii);
+                if is_dns_name(name) { Ok(Self(name.into())) } else { Err(refuse()) }
+            }
             Ok(::url::Host::Ipv4(address)) => Ok(Self(address.to_string().into())),
-            _ => Err(refuse()),
+            Ok(::url::Host::Ipv6(_)) | Err(_) => Err(refuse()),
         }
     }
 

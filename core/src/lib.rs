@@ -14,6 +14,7 @@ pub mod budget;
 pub mod charset;
 pub mod codec;
 pub mod config;
+pub mod content_usage;
 pub mod directives;
 pub mod exclusion;
 pub mod extract;

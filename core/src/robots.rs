@@ -13,6 +13,7 @@
 
 mod compile;
 mod directive;
+mod explain;
 mod lines;
 mod pattern;
 mod policy;
@@ -22,10 +23,10 @@ mod stored;
 #[cfg(test)]
 mod tests;
 
+pub use explain::{DecidedBy, Explanation, explain};
 pub use lines::MAX_ROBOTS_BYTES;
 pub use policy::{
-    Explanation, MAX_LINE_TEXT_BYTES, RobotsBasis, RobotsGroup, RobotsLine, RobotsPolicy, RobotsRefusal, RobotsVerdict,
-    explain,
+    MAX_LINE_TEXT_BYTES, RobotsBasis, RobotsGroup, RobotsLine, RobotsPolicy, RobotsRefusal, RobotsVerdict,
 };
 
 /// The name that groups of a robots.txt call this crawler by (RFC 9309 §2.2.1); compared without regard to case.

@@ -82,8 +82,17 @@ impl Seed {
     }
 }
 
-/// Whether `text` begins with a scheme and `://` (RFC 3986 §3.1).
+/// Whether `text` begins with a scheme and `://` (RFC 3986 §3.1), or with one of ours and slashes of any kind and number: browsers
+/// take those too, and `http` is the host of nobody.
 fn has_scheme(text: &str) -> bool {
+    let is_ours = text.split_once(':').is_some_and(|(scheme, rest)| {
+        let of = |wanted: Scheme| scheme.eq_ignore_ascii_case(wanted.as_str());
+        (of(Scheme::Http) || of(Scheme::Https)) && rest.starts_with(['/', '\\'])
+    });
+    is_ours || has_scheme_with_authority(text)
+}
+
+fn has_scheme_with_authority(text: &str) -> bool {
     text.split_once("://").is_some_and(|(scheme, _)| {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())
             && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
@@ -121,6 +130,9 @@ mod tests {
         );
         check("https://example.com", "https://example.com/", SeedScheme::Written);
         check("HTTP://example.com:80/a", "http://example.com/a", SeedScheme::Written);
+        check("http:\\\\example.com\\a", "http://example.com/a", SeedScheme::Written);
+        check("https:/example.com", "https://example.com/", SeedScheme::Written);
+        check("http:8080", "https://http:8080/", SeedScheme::Guessed);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Directives of an answer: each line is an X-Robots-Tag, and the content of a meta element as well.
+//! Directives of an answer: each line is a header field of every name that has some, and the content of a meta element as well.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -7,15 +7,19 @@ use lohisoftbot_core::response::ResponseHead;
 use lohisoftbot_core::time::Timestamp;
 
 const TOKEN: &str = "lohisoftbot";
+/// The header fields that carry directives.
+const FIELDS: [&str; 3] = ["x-robots-tag", "robots-tag", "content-usage"];
 
 fuzz_target!(|data: &[u8]| {
     let mut all = ResponseHead::new(200);
     let mut sum = Directives::default();
     let mut before = Directives::default();
     for line in data.split(|byte| *byte == b'\n') {
-        all.push("x-robots-tag", line);
-        let one = Directives::of_headers(&ResponseHead::new(200).with("x-robots-tag", line), TOKEN);
-        sum = sum.and(one);
+        for name in FIELDS {
+            all.push(name, line);
+            let one = Directives::of_headers(&ResponseHead::new(200).with(name, line), TOKEN);
+            sum = sum.and(one);
+        }
         let now = Directives::of_headers(&all, TOKEN);
         assert_eq!(now, sum, "fields add up");
         assert_eq!(now.and(before), now, "one more field lifts nothing");

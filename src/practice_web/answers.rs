@@ -124,9 +124,14 @@ fn fault_answer(asked: &PageAsked<'_>, fault: PageFault) -> Answer {
         | PageFault::Deflate
         | PageFault::RawDeflate
         | PageFault::Bomb => coded(asked, fault, label),
-        PageFault::NoindexHeader => tagged(asked, label, "noindex"),
-        PageFault::NoindexOthers => tagged(asked, label, "otherbot: noindex, nofollow"),
-        PageFault::Expired => tagged(asked, label, "unavailable_after: 25 Jun 2010 15:00:00 GMT"),
+        PageFault::NoindexHeader
+        | PageFault::NoindexOthers
+        | PageFault::NoindexLastHeader
+        | PageFault::NoindexStructured
+        | PageFault::NoindexStructuredOthers
+        | PageFault::SearchForbidden
+        | PageFault::TrainingForbidden
+        | PageFault::Expired => tagged(asked, fault, label),
         PageFault::Pdf => {
             let body = b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\ntrailer\n<< /Root 1 0 R >>\n%%EOF\n";
             page_head(asked, "application/pdf").answer(label, body)
@@ -266,8 +271,28 @@ fn coded(asked: &PageAsked<'_>, fault: PageFault, label: &str) -> Answer {
     page_head(asked, HTML_UTF8).with("Content-Encoding", name).answer(label, &body)
 }
 
-fn tagged(asked: &PageAsked<'_>, label: &str, tag: &str) -> Answer {
-    let head = page_head(asked, HTML_UTF8).with("X-Robots-Tag", tag);
+/// A page whose header fields say what may become of it.
+fn tagged(asked: &PageAsked<'_>, fault: PageFault, label: &str) -> Answer {
+    type Fields = &'static [(&'static str, &'static str)];
+    const FIELDS: [(PageFault, Fields); 8] = [
+        (PageFault::NoindexHeader, &[("X-Robots-Tag", "noindex")]),
+        (PageFault::NoindexOthers, &[("X-Robots-Tag", "otherbot: noindex, nofollow")]),
+        (
+            PageFault::NoindexLastHeader,
+            &[
+                ("X-Robots-Tag", "otherbot: nofollow"),
+                ("X-Robots-Tag", "max-image-preview: large"),
+                ("x-robots-tag", "LohiSoftBot: noindex"),
+            ],
+        ),
+        (PageFault::NoindexStructured, &[("Robots-Tag", "*;noindex, otherbot;")]),
+        (PageFault::NoindexStructuredOthers, &[("Robots-Tag", "*;max-snippet=200, otherbot;noindex;nofollow")]),
+        (PageFault::SearchForbidden, &[("Content-Usage", "train-ai=y, search=n")]),
+        (PageFault::TrainingForbidden, &[("Content-Usage", "train-ai=n, search=y")]),
+        (PageFault::Expired, &[("X-Robots-Tag", "unavailable_after: 25 Jun 2010 15:00:00 GMT")]),
+    ];
+    let fields = FIELDS.iter().find(|(of, _)| *of == fault).map_or(&[][..], |(_, fields)| fields);
+    let head = fields.iter().fold(page_head(asked, HTML_UTF8), |head, (name, value)| head.with(name, value));
     head.answer(label, html(asked, CharsetNote::Meta("utf-8")).as_bytes())
 }
 

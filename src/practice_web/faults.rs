@@ -164,6 +164,16 @@ closed_list! {
         NoindexHeader,
         /// X-Robots-Tag: noindex, for another robot only.
         NoindexOthers,
+        /// Several X-Robots-Tag fields; the noindex stands in the last, for our robot.
+        NoindexLastHeader,
+        /// Robots-Tag: noindex for all robots, in the structured form.
+        NoindexStructured,
+        /// Robots-Tag: noindex, for another robot only, in the structured form.
+        NoindexStructuredOthers,
+        /// Content-Usage: search=n.
+        SearchForbidden,
+        /// Content-Usage that forbids another use than search.
+        TrainingForbidden,
         /// meta robots nofollow: stored, its links not followed.
         NofollowMeta,
         /// X-Robots-Tag with an unavailable_after in the past.
@@ -279,6 +289,11 @@ impl PageFault {
             | Self::NoindexOurs
             | Self::NoindexHeader
             | Self::NoindexOthers
+            | Self::NoindexLastHeader
+            | Self::NoindexStructured
+            | Self::NoindexStructuredOthers
+            | Self::SearchForbidden
+            | Self::TrainingForbidden
             | Self::NofollowMeta
             | Self::Expired
             | Self::Pdf

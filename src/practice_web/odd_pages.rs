@@ -114,6 +114,8 @@ const fn storage(fault: PageFault) -> Storage {
         | PageFault::Deflate
         | PageFault::RawDeflate
         | PageFault::NoindexOthers
+        | PageFault::NoindexStructuredOthers
+        | PageFault::TrainingForbidden
         | PageFault::NofollowMeta
         | PageFault::LongUrl
         | PageFault::LimitedSeconds
@@ -139,6 +141,9 @@ const fn storage(fault: PageFault) -> Storage {
         | PageFault::NoindexMeta
         | PageFault::NoindexOurs
         | PageFault::NoindexHeader
+        | PageFault::NoindexLastHeader
+        | PageFault::NoindexStructured
+        | PageFault::SearchForbidden
         | PageFault::Expired
         | PageFault::Pdf
         | PageFault::Image

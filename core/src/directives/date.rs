@@ -50,12 +50,27 @@ const ZONES: [(&str, i64); 21] = [
 /// The moment that a date names; none if it cannot be read. Moments before 1970 are the epoch.
 pub fn parse_date(value: &str) -> Option<Timestamp> {
     let mut date = Parts::default();
-    for word in value.split(|c: char| c.is_whitespace() || matches!(c, ',' | '"' | '\'' | '(' | ')')) {
+    let value = without_comments(value);
+    for word in value.split(|c: char| c.is_whitespace() || matches!(c, ',' | '"' | '\'')) {
         if !word.is_empty() {
             date.take(&word.to_ascii_lowercase())?;
         }
     }
     date.moment()
+}
+
+/// Takes off what stands in brackets: a comment by RFC 822, in practice the zone's name after its offset, `-0800 (PST)`.
+fn without_comments(value: &str) -> String {
+    let mut depth = 0_usize;
+    let kept = value.chars().filter(|c| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => return depth == 0,
+        }
+        false
+    });
+    kept.collect()
 }
 
 #[derive(Default)]
@@ -71,9 +86,18 @@ struct Parts {
 impl Parts {
     /// Files one word; none if it has no meaning or the place is taken.
     fn take(&mut self, word: &str) -> Option<()> {
-        if let Some((date, time)) = word.split_once('t').filter(|(date, _)| is_iso_date(date)) {
-            self.iso_date(date)?;
-            return self.time_and_zone(time);
+        if let Some((date, time)) = word.split_once('t') {
+            if is_iso_date(date) {
+                self.iso_date(date)?;
+                return self.time_and_zone(time);
+            }
+            if is_basic_iso_date(date) {
+                self.basic_iso_date(date)?;
+                return self.basic_time_and_zone(time);
+            }
+        }
+        if is_basic_iso_date(word) {
+            return self.basic_iso_date(word);
         }
         if is_iso_date(word) {
             return self.iso_date(word);
@@ -83,6 +107,12 @@ impl Parts {
         }
         if word.starts_with(['+', '-']) {
             return put(&mut self.offset_minutes, offset(word)?);
+        }
+        // `GMT+0200`, as browsers print it.
+        if let Some(of_utc) = ["gmt", "utc"].into_iter().find_map(|zone| word.strip_prefix(zone))
+            && of_utc.starts_with(['+', '-'])
+        {
+            return put(&mut self.offset_minutes, offset(of_utc)?);
         }
         if word.contains(':') {
             return self.time_and_zone(word);
@@ -117,6 +147,25 @@ impl Parts {
         put(&mut self.year, number(&date[..4])?)?;
         put(&mut self.month, number(&date[5..7])?)?;
         put(&mut self.day, number(&date[8..])?)
+    }
+
+    /// `20130703`.
+    fn basic_iso_date(&mut self, date: &str) -> Option<()> {
+        put(&mut self.year, number(&date[..4])?)?;
+        put(&mut self.month, number(&date[4..6])?)?;
+        put(&mut self.day, number(&date[6..])?)
+    }
+
+    /// `153000` or `1530`, with a zone glued on or not.
+    fn basic_time_and_zone(&mut self, text: &str) -> Option<()> {
+        let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        let (time, zone) = text.split_at(end);
+        let fields = match time.len() {
+            4 => format!("{}:{}", &time[..2], &time[2..]),
+            6 => format!("{}:{}:{}", &time[..2], &time[2..4], &time[4..]),
+            _ => return None,
+        };
+        self.time_and_zone(&(fields + zone))
     }
 
     /// `15:30`, `15:30:00.5`, with `Z`, `+02:00` or a zone's name glued on, or `3:30pm`.
@@ -179,13 +228,18 @@ fn is_iso_date(word: &str) -> bool {
         })
 }
 
-/// `+0200`, `-05:00`, `+02`, in minutes.
+/// `20130703`: eight digits are no year, no day and no time.
+fn is_basic_iso_date(word: &str) -> bool {
+    word.len() == 8 && word.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// `+0200`, `-05:00`, `+02`, `+2`, in minutes.
 fn offset(word: &str) -> Option<i64> {
     let sign = if word.starts_with('-') { -1 } else { 1 };
     let digits = word[1..].replace(':', "");
     let value = number(&digits)?;
     let (hours, minutes) = match digits.len() {
-        2 => (value, 0),
+        1 | 2 => (value, 0),
         4 => (value / 100, value % 100),
         _ => return None,
     };
@@ -236,6 +290,13 @@ mod tests {
         check("July 4th, 2030 3:15 pm", "2030-07-04T15:15:00.000Z");
         check("29 February 2024 24:00", "2024-03-01T00:00:00.000Z");
         check("1 Jan 1950", "1970-01-01T00:00:00.000Z");
+        check("Fri, 25 Jun 2010 15:00:00 -0800 (PST)", "2010-06-25T23:00:00.000Z");
+        check("Fri Jun 25 2010 15:00:00 GMT+0200 (Central European Summer Time)", "2010-06-25T13:00:00.000Z");
+        check("25 Jun 2010 15:00 UTC+2", "2010-06-25T13:00:00.000Z");
+        check("20100625", "2010-06-25T00:00:00.000Z");
+        check("20100625T150000Z", "2010-06-25T15:00:00.000Z");
+        check("20100625T1500+0200", "2010-06-25T13:00:00.000Z");
+        check("2010/06/25 15:00", "2010-06-25T15:00:00.000Z");
     }
 
     #[test]

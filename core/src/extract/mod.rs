@@ -9,6 +9,7 @@
 mod links;
 mod meter;
 mod refresh;
+mod sniff;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -20,6 +21,7 @@ use std::time::Duration;
 
 use ::url::Url;
 
+pub use self::sniff::is_other_format;
 use crate::charset::{self, Fallback};
 use crate::directives::Directives;
 use crate::link::Link;
@@ -49,7 +51,7 @@ pub struct FetchedPage<'a> {
     pub body: &'a [u8],
     /// The body is known to be incomplete.
     pub cut: bool,
-    /// The product token that meta and X-Robots-Tag are read for, lower case, e.g. `lohisoftbot`.
+    /// The product token that metas and header fields are read for, lower case, e.g. `lohisoftbot`.
     pub product_token: &'a str,
 }
 
@@ -92,7 +94,7 @@ pub struct ExtractedPage {
     pub canonical: Option<Url>,
     /// `html lang`, else `xml:lang`, trimmed.
     pub lang: Option<String>,
-    /// Directives of meta elements and X-Robots-Tag together, the strictest of each.
+    /// Directives of meta elements and header fields together, the strictest of each.
     pub directives: Directives,
     /// Target of a meta refresh, resolved (WHATWG shared declarative refresh steps). The page itself where it only reloads; of any
     /// scheme, `javascript:` too, so whoever follows it goes through [`crate::url::PageUrl`] first.

@@ -8,7 +8,7 @@ use super::meter::WalkMeter;
 use super::refresh;
 use super::text::{Edge, Visit, collapsed, is_html_space, text_of};
 use super::{ExtractedPage, Heading};
-use crate::directives::{Directives, is_name_of};
+use crate::directives::{Directives, is_name_of, is_our_name};
 
 /// Descriptions by the name of their meta element, the best first. Sites mix up `name` and `property` for all but the first.
 #[derive(Default)]
@@ -103,7 +103,8 @@ impl Walk<'_> {
         let is_called = |attribute: &'static str, wanted: &str| {
             attributes.get(attribute).is_some_and(|name| is_name_of(name, wanted))
         };
-        if is_called("name", "robots") || is_called("name", self.product_token) {
+        let is_ours = attributes.get("name").is_some_and(|name| is_our_name(name, self.product_token));
+        if is_called("name", "robots") || is_ours {
             self.page.directives = self.page.directives.and(Directives::of_meta_content(content));
         }
         let place = if is_called("name", "description") {

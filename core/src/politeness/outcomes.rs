@@ -17,6 +17,8 @@ pub enum StoredAs {
     Record,
     /// It asked not to be indexed.
     Noindex,
+    /// Its bytes are those of another format, whatever its type said.
+    NotHtml,
     /// Reading it failed; nothing of it is kept.
     ExtractionFailed,
     /// The store has no room for another page of this site.
@@ -284,6 +286,7 @@ impl StoredAs {
         match self {
             Self::Record => EntryStanding::Stored,
             Self::Noindex => EntryStanding::Dropped(DropReason::Noindex),
+            Self::NotHtml => EntryStanding::Dropped(DropReason::NotHtml),
             Self::ExtractionFailed => EntryStanding::Dropped(DropReason::ExtractionFailed),
             Self::Full => EntryStanding::Dropped(DropReason::StoreFull),
         }

@@ -13,12 +13,27 @@ use std::mem;
 use std::time::Duration;
 
 use super::directive::{self, Directive};
-use super::lines::{SourceLine, WellFormed, each_line};
+use super::lines::{SourceLine, WellFormed, cut, each_line};
 use super::pattern::Pattern;
-use super::policy::{Effect, RobotsBasis, RobotsGroup, RobotsPolicy, Rule};
+use super::policy::{Effect, MAX_LINE_TEXT_BYTES, RobotsBasis, RobotsGroup, RobotsLine, RobotsPolicy, Rule};
 use super::{MAX_CRAWL_DELAY, MAX_SITEMAPS, product_token};
+use crate::content_usage::SearchWish;
 
 pub(super) fn compile(bytes: &[u8], token: &str) -> RobotsPolicy {
+    compile_with_outline(bytes, token).0
+}
+
+/// Where in the file the group stands that binds the crawler: what an explanation names beside the rules.
+#[derive(Debug, Default)]
+pub(super) struct Outline {
+    /// The number of the first User-agent line that names it.
+    pub group_line: Option<u32>,
+    /// The first of its Allow and Disallow lines that has no value: it rules nothing, and says so.
+    pub empty_line: Option<RobotsLine>,
+}
+
+/// The policy, and its outline, which is not kept with it.
+pub(super) fn compile_with_outline(bytes: &[u8], token: &str) -> (RobotsPolicy, Outline) {
     let mut reading = Reading { token, ..Reading::default() };
     each_line(bytes, |line| {
         if let Some(directive) = directive::read(&line.text) {
@@ -65,24 +80,17 @@ impl Ruling {
     }
 }
 
-/// `[path] key=value, ..`: what it says of search, and for which paths (draft-ietf-aipref-attach).
+/// `[path] statement`: what the statement says of search, and for which paths (draft-ietf-aipref-attach §3.2).
 fn search_usage(value: &str) -> Option<(Effect, &str)> {
-    let (path, usages) = match value.split_once([' ', '\t']) {
-        Some((path, usages)) if path.starts_with(['/', '*']) => (path, usages),
+    let (path, statement) = match value.split_once([' ', '\t']) {
+        Some((path, statement)) if path.starts_with(['/', '*']) => (path, statement),
         _ => ("/", value),
     };
-    let mut effect = None;
-    for usage in usages.split(',') {
-        let Some((key, wish)) = usage.split(';').next().unwrap_or_default().split_once('=') else { continue };
-        if key.trim() == "search" {
-            match wish.trim() {
-                "n" => effect = Some(Effect::Disallow),
-                "y" => effect = Some(Effect::Allow),
-                _ => {}
-            }
-        }
-    }
-    Some((effect?, path))
+    let effect = match SearchWish::stated(statement)? {
+        SearchWish::Allowed => Effect::Allow,
+        SearchWish::Forbidden => Effect::Disallow,
+    };
+    Some((effect, path))
 }
 
 /// Seconds, with or without a fraction; anything else is no delay. A delay without end counts as the longest.
@@ -129,6 +137,7 @@ struct Collected {
     rules: Vec<Rule>,
     search_rules: Vec<Rule>,
     crawl_delay: Option<Duration>,
+    outline: Outline,
 }
 
 #[derive(Default)]
@@ -147,7 +156,7 @@ struct Reading<'t> {
 impl Reading<'_> {
     fn take(&mut self, line: &SourceLine<'_>, directive: Directive) {
         match &directive {
-            Directive::UserAgent(value) => self.take_agent(value),
+            Directive::UserAgent(value) => self.take_agent(value, line.number),
             Directive::Sitemap(value) => self.take_sitemap(value, line.well_formed),
             Directive::CrawlDelay(value) => {
                 let delay = delay(value);
@@ -167,14 +176,18 @@ impl Reading<'_> {
         }
     }
 
-    fn take_agent(&mut self, value: &str) {
+    fn take_agent(&mut self, value: &str, number: u32) {
         self.has_agent_line = true;
         let agent = self.agent(value);
         match agent {
             Agent::Own => {
                 self.own_name.get_or_insert_with(|| product_token(value).into());
+                self.own.outline.group_line.get_or_insert(number);
             }
-            Agent::Any => self.has_any = true,
+            Agent::Any => {
+                self.has_any = true;
+                self.any.outline.group_line.get_or_insert(number);
+            }
             Agent::Other => {}
         }
         self.rule_row.name(agent);
@@ -211,6 +224,14 @@ impl Reading<'_> {
         if !(row.names_own || row.names_any) {
             return;
         }
+        if let Directive::Allow(value) | Directive::Disallow(value) = directive
+            && value.is_empty()
+        {
+            let empty = RobotsLine { number: line.number, text: cut(&line.text, MAX_LINE_TEXT_BYTES).to_owned() };
+            self.for_groups(row, |group| {
+                group.outline.empty_line.get_or_insert_with(|| empty.clone());
+            });
+        }
         let Some(ruling) = Ruling::of(directive) else { return };
         self.for_groups(row, |group| {
             let (rules, effect, pattern) = match &ruling {
@@ -230,7 +251,7 @@ impl Reading<'_> {
         }
     }
 
-    fn into_policy(self) -> RobotsPolicy {
+    fn into_policy(self) -> (RobotsPolicy, Outline) {
         let (group, mut collected) = match self.own_name {
             Some(name) => (RobotsGroup::Own(name), self.own),
             None if self.has_any => (RobotsGroup::Any, self.any),
@@ -238,13 +259,14 @@ impl Reading<'_> {
         };
         sort_by_precedence(&mut collected.rules);
         sort_search_rules(&mut collected.search_rules);
-        RobotsPolicy {
+        let policy = RobotsPolicy {
             basis: RobotsBasis::File,
             group,
             rules: collected.rules,
             search_rules: collected.search_rules,
             crawl_delay: collected.crawl_delay,
             sitemaps: self.sitemaps,
-        }
+        };
+        (policy, collected.outline)
     }
 }

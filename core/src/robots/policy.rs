@@ -235,32 +235,3 @@ fn first_match<'a>(rules: &'a [Rule], path_and_query: &str) -> Option<&'a Rule> 
     let path = common_form(path_and_query);
     rules.iter().find(|rule| rule.pattern.matches(&path))
 }
-
-/// A verdict for people and machines, with what made it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Explanation {
-    /// Whether the URL may be asked for.
-    pub allowed: bool,
-    /// The number of the line that decided, from 1; none where no line matches.
-    pub line: Option<u32>,
-    /// The text of that line.
-    pub text: Option<String>,
-    /// The User-agent name of the group that decided, `*` for the one of all others; none where no group binds the
-    /// crawler.
-    pub group: Option<String>,
-}
-
-/// What a file says to the crawler of this product token about a URL, and which line says so.
-pub fn explain(bytes: &[u8], product_token: &str, url: &Url) -> Explanation {
-    let policy = RobotsPolicy::parse(bytes, product_token);
-    let verdict = policy.verdict_for_path(&url[url::Position::BeforePath..url::Position::AfterQuery]);
-    let allowed = verdict.is_allowed();
-    let line = match verdict {
-        RobotsVerdict::Allowed(RobotsGround::Line { number, text }) => Some(RobotsLine { number, text }),
-        RobotsVerdict::Disallowed(RobotsRefusal::Line(line)) => Some(line),
-        RobotsVerdict::Allowed(RobotsGround::NoRule | RobotsGround::RobotsFile)
-        | RobotsVerdict::Disallowed(RobotsRefusal::LoginRequired { .. }) => None,
-    };
-    let (line, text) = line.map(|line| (line.number, line.text)).unzip();
-    Explanation { allowed, line, text, group: policy.group.name().map(str::to_owned) }
-}

@@ -182,17 +182,6 @@ fn content_usage_keeps_a_path_out_of_search() {
 }
 
 #[test]
-fn an_explanation_names_allowed_line_text_and_group() {
-    let url = url::Url::parse("https://a.example/p?q#f").unwrap();
-    let got = explain(b"User-agent: *\nDisallow: /p?q", "LohiSoftBot/1.0 (+https://lohisoft.com/bot)", &url);
-    let wanted =
-        Explanation { allowed: false, line: Some(2), text: Some("Disallow: /p?q".into()), group: Some("*".into()) };
-    assert_eq!(got, wanted);
-    let got = explain(b"user-agent: lohisoftbot\nAllow: /q", PRODUCT_TOKEN, &url);
-    assert_eq!(got, Explanation { allowed: true, line: None, text: None, group: Some("lohisoftbot".into()) });
-}
-
-#[test]
 fn a_policy_without_file_allows_and_one_behind_a_login_forbids() {
     for (policy, allowed) in [(RobotsPolicy::without_file(404), true), (RobotsPolicy::login_required(401), false)] {
         assert_eq!(policy.verdict_for_path("/a").is_allowed(), allowed);

@@ -104,6 +104,11 @@ fn wanted_status(fault: PageFault) -> u16 {
         | F::NoindexOurs
         | F::NoindexHeader
         | F::NoindexOthers
+        | F::NoindexLastHeader
+        | F::NoindexStructured
+        | F::NoindexStructuredOthers
+        | F::SearchForbidden
+        | F::TrainingForbidden
         | F::NofollowMeta
         | F::Expired
         | F::Pdf
