@@ -90,7 +90,8 @@ fn a_site_that_waits_for_another_holds_no_permit() {
 
 #[test]
 fn sites_that_redirect_to_each_other_in_a_circle_are_left_alone() {
-    for ring in [&["a.test", "b.test"][..], &["a.test", "b.test", "c.test"], &["a.test", "b.test", "c.test", "d.test"]] {
+    for ring in [&["a.test", "b.test"][..], &["a.test", "b.test", "c.test"], &["a.test", "b.test", "c.test", "d.test"]]
+    {
         run_paused(async {
             let node = TestNode::start_new().await;
             for (place, host) in ring.iter().enumerate() {

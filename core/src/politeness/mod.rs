@@ -240,15 +240,24 @@ impl HostState {
         if let Some(open) = self.account.open.as_ref().filter(|open| self.exclusions.covers_host(open.url.host())) {
             self.revoked = Some(open.ticket);
         }
-        self.robots_way = self.robots_way.take().filter(|way| {
-            !self.exclusions.covers_host(way.origin.host()) && !self.exclusions.covers_host(way.hops.current().host())
-        });
+        self.drop_excluded_way();
         let exclusions = self.exclusions.clone();
         self.lend_nothing_of(|origin| exclusions.covers_host(origin.host()));
         let Self { queue, exclusions, seeds, robots, .. } = self;
         seeds.retain(|seed| !exclusions.covers_host(seed.url.host()));
         robots.retain(|robots| !exclusions.covers_host(robots.origin.host()));
         queue.retain(|url| !exclusions.covers_host(url.host()))
+    }
+
+    /// A way of redirects that touches an excluded host ends; so does the ticket for a hop that only this way led to.
+    fn drop_excluded_way(&mut self) {
+        let is_out = |url: &PageUrl| self.exclusions.covers_host(url.host());
+        let Some(way) = self.robots_way.take_if(|way| is_out(&way.origin.home()) || is_out(way.hops.current())) else {
+            return;
+        };
+        let hop = way.hops.current();
+        let open = self.account.open.as_ref().filter(|open| open.url == *hop && *hop != hop.origin().robots_url());
+        self.revoked = open.map(|open| open.ticket).or(self.revoked);
     }
 
     /// The host of the open request, if one is open.

@@ -30,7 +30,13 @@ impl Carrier {
                 let text = file.text(&mut self.rng);
                 let policy = RobotsPolicy::parse(text.as_bytes(), &self.rules.product_token);
                 let (fetched_at, expires_at) = (*read_at, read_at.plus(*ttl));
-                LentRobots::Read(Box::new(PolicyCopy { policy, fetched_at, expires_at, num_hops: *num_hops as u8, kept_at: fetched_at }))
+                LentRobots::Read(Box::new(PolicyCopy {
+                    policy,
+                    fetched_at,
+                    expires_at,
+                    num_hops: *num_hops as u8,
+                    kept_at: fetched_at,
+                }))
             }
         };
         self.checker.borrowed(lent.as_ref(), self.now);

@@ -339,3 +339,13 @@ fn a_refused_port_costs_its_own_origin_and_no_other() {
     assert_eq!(play.store_page().intent.url, url("https://a.test/b"));
     assert_eq!(play.state.next_action(play.now), HostAction::Finish(FinishReason::QueueEmpty));
 }
+
+#[test]
+fn a_ticket_for_a_hop_ends_with_the_exclusion_of_the_origin_whose_file_led_there() {
+    let mut play = Play::with_seed("https://www.a.test/", SeedScheme::Written);
+    play.answer_robots(&hop_to("https://a.test/hop"), "");
+    let ticket = play.ask();
+    assert_eq!(ticket.intent.url, url("https://a.test/hop"));
+    play.state.on_exclusions(excluding("www.a.test"));
+    assert!(!play.state.on_ticket_durable(ticket.number));
+}

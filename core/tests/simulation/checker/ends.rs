@@ -38,10 +38,7 @@ impl Checker {
                 RobotsSaid::NothingThere if way.asked.len() == 1 && self.drop_guess(&way.origin) => {
                     self.hold_gap(at, took)
                 }
-                RobotsSaid::Moved(_)
-                | RobotsSaid::Elsewhere(_)
-                | RobotsSaid::Unreadable
-                | RobotsSaid::NothingThere => {
+                RobotsSaid::Moved(_) | RobotsSaid::Elsewhere(_) | RobotsSaid::Unreadable | RobotsSaid::NothingThere => {
                     self.hold_gap(at, took);
                     self.unreadable(&way.origin, at);
                 }

@@ -236,7 +236,8 @@ impl Checker {
         let failing_for = known.failing_since.map(|since| at.since(since));
         let age = at.since(reading.at);
         // The first request after the file may come by it, however long the Crawl-delay before it.
-        let is_first_use = self.last_ended_at.is_none_or(|ended_at| ended_at <= reading.kept_at) && age <= DAY + HOUR / 6;
+        let is_first_use =
+            self.last_ended_at.is_none_or(|ended_at| ended_at <= reading.kept_at) && age <= DAY + HOUR / 6;
         if is_first_use {
             return judge_by(&reading.rules, url);
         }
