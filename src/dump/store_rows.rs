@@ -182,6 +182,7 @@ pub fn frontier(args: &DumpArgs, store: &SledStore, output: &mut dyn Write) -> R
         let (standing, reason) = match entry.standing {
             EntryStanding::Queued => ("queued", Value::Null),
             EntryStanding::Stored => ("stored", Value::Null),
+            EntryStanding::SitemapRead { num_urls } => ("read", json!(format!("a sitemap that lists {num_urls} URLs"))),
             EntryStanding::Dropped(reason) => ("dropped", json!(reason.describe())),
         };
         vec![

@@ -10,6 +10,7 @@ mod answers;
 mod parts;
 mod request;
 mod retire;
+mod sitemap;
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -61,7 +62,7 @@ enum Step {
     InFlight(Ticket, PagePermit, Underway),
     /// The request is being broken off; the senders wait to hear that no connection is open.
     Aborting(TicketNumber, Vec<oneshot::Sender<()>>),
-    /// The page is being read.
+    /// The page or sitemap is being read.
     Extracting(TicketNumber, u16, Arrival),
     /// The site is being given up; seeds that come late are handed back.
     Retiring(Vec<Seed>),

@@ -23,7 +23,7 @@ fn request() -> PageUrl {
 }
 
 fn answer(head: &ResponseHead) -> Answer {
-    classify(head, &request(), NOW)
+    classify(RequestKind::Page, head, &request(), NOW)
 }
 
 #[track_caller]

@@ -13,6 +13,7 @@ mod decide;
 mod outcomes;
 mod robots_cache;
 mod row;
+mod sitemaps;
 #[cfg(test)]
 mod tests;
 
@@ -32,6 +33,7 @@ use crate::url::PageUrl;
 pub use crate::seed::{Seed, SeedScheme};
 pub use outcomes::{PageEnd, StoredAs};
 pub use robots_cache::{OriginRobots, PolicyCopy, RobotsEnd};
+pub use sitemaps::{MAX_SITEMAP_REQUESTS, SitemapEnd};
 
 /// How long a site is left alone after barriers.
 pub const BARRIER_PARK: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -81,7 +83,7 @@ pub struct RequestIntent {
 pub enum HostAction {
     /// Ask for an origin's robots.txt, or for a redirect hop of it.
     FetchRobots(RequestIntent),
-    /// Ask for a page.
+    /// Ask for a page or a sitemap.
     Fetch(RequestIntent),
     /// Nothing before this moment; stay live.
     WaitUntil(Timestamp),
@@ -231,9 +233,14 @@ impl HostState {
         if let Some(open) = self.account.open.as_ref().filter(|open| self.exclusions.covers_host(open.url.host())) {
             self.revoked = Some(open.ticket);
         }
-        self.robots_way = self.robots_way.take().filter(|way| {
-            !self.exclusions.covers_host(way.origin.host()) && !self.exclusions.covers_host(way.hops.current().host())
-        });
+        let is_out = |way: &robots_cache::RobotsWay| {
+            self.exclusions.covers_host(way.origin.host()) || self.exclusions.covers_host(way.hops.current().host())
+        };
+        if self.robots_way.as_ref().is_some_and(is_out) {
+            self.robots_way = None;
+            // A hop on behalf of an origin that is out need not leave any more, wherever it leads.
+            self.revoked = self.account.open.as_ref().map(|open| open.ticket).or(self.revoked);
+        }
         let Self { queue, exclusions, seeds, robots, .. } = self;
         seeds.retain(|seed| !exclusions.covers_host(seed.url.host()));
         robots.retain(|robots| !exclusions.covers_host(robots.origin.host()));
@@ -264,6 +271,11 @@ impl HostState {
     fn record(&mut self, at: Timestamp, event: SiteEvent) {
         self.account.apply(at, &event);
         self.events.push((at, event));
+    }
+
+    /// Most URLs that its queue takes.
+    pub fn max_queued_urls(&self) -> usize {
+        self.rules.max_queued_urls
     }
 
     /// Where its crawl starts.
