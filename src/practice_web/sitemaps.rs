@@ -152,7 +152,9 @@ fn chain_path(number: usize) -> String {
 fn listed(asked: &PageAsked<'_>) -> Vec<String> {
     let origin = asked.site.origin(PageHost::Main, asked.ports);
     let may_be_listed = |page: &&PagePlan| {
-        page.permission == Permission::Allowed && page.answer == AnswerKind::Page && page.host == PageHost::Main
+        let is_own = page.answer == AnswerKind::Page && page.host == PageHost::Main;
+        // What lies at the end of a chain that is too long must stay out of reach.
+        is_own && page.permission == Permission::Allowed && page.storage == Storage::Stored
     };
     let (only_listed, linked): (Vec<&PagePlan>, Vec<_>) =
         asked.site.pages.iter().filter(may_be_listed).partition(|page| page.path.starts_with(LISTED_PREFIX));
