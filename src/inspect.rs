@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use lohisoftbot_core::extract::{FetchedPage, extract, is_other_format};
+use lohisoftbot_core::ledger::RequestKind;
 use lohisoftbot_core::outcome::{Answer, classify};
 use lohisoftbot_core::record::PageRecord;
 use lohisoftbot_core::response::ResponseHead;
@@ -31,11 +32,12 @@ pub fn extract_file(args: &ExtractArgs, out: &mut impl Write) -> anyhow::Result<
         std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_secs(),
     );
     let stored = PageRecord::of_extracted(&extracted, &args.url, &head, 1, now);
-    let why_not = match classify(&head, &args.url, now) {
+    let why_not = match classify(RequestKind::Page, &head, &args.url, now) {
         Answer::Html if is_other_format(&body) => Some("its bytes are no HTML page, whatever its type says"),
         Answer::Html if extracted.directives.allows_storing(now) => None,
         Answer::Html => Some("it asks not to be indexed"),
-        Answer::OtherContent
+        Answer::Sitemap
+        | Answer::OtherContent
         | Answer::NotModified
         | Answer::Redirect { .. }
         | Answer::Gone

@@ -6,9 +6,10 @@ mod crawl;
 use std::collections::{BTreeMap, BTreeSet};
 
 use lohisoftbot::practice_web::auditor::ViolationKind;
-use lohisoftbot::practice_web::faults::RobotsKind;
+use lohisoftbot::practice_web::faults::{RobotsKind, SitemapKind};
 use lohisoftbot::practice_web::labels::{AnswerKind, Permission, Storage, UrlLabel};
 use lohisoftbot::practice_web::log::LogEntry;
+use lohisoftbot::practice_web::sitemaps::LISTED_PREFIX;
 use serde_json::Value;
 
 use crawl::{CANARIES, crawl};
@@ -104,6 +105,39 @@ fn site_that_ended_before_its_budget_was_crawled_whole() {
         }
     }
     assert!(num_whole > 5, "{num_whole} sites only");
+}
+
+#[test]
+fn page_that_only_a_sitemap_lists_is_stored_whatever_the_form_of_the_list() {
+    let crawl = crawl();
+    let is_stored = |url: &str| crawl.pages.iter().any(|page| page["url"] == *url);
+    for kind in SitemapKind::ALL.iter().filter(|kind| kind.is_readable()) {
+        let site = crawl.plans.iter().find(|plan| plan.sitemap == Some(*kind)).expect("each kind has a site");
+        let is_only_listed = |label: &&UrlLabel| label.site == site.name && label.path.starts_with(LISTED_PREFIX);
+        let listed: Vec<&UrlLabel> = crawl.labels.iter().filter(is_only_listed).collect();
+        assert_eq!(listed.len(), 2, "{kind:?}");
+        for label in listed {
+            assert!(is_stored(&label.url), "{kind:?}: {}", label.url);
+        }
+    }
+}
+
+#[test]
+fn every_kind_of_sitemap_was_asked_for_and_none_where_nobody_could_gain_by_it() {
+    let crawl = crawl();
+    let labels: BTreeSet<&str> = crawl.entries.iter().map(|entry| entry.label.as_str()).collect();
+    for kind in SitemapKind::ALL {
+        assert!(labels.contains(format!("sitemap {kind:?}").as_str()), "{kind:?}: {labels:?}");
+    }
+    for plan in crawl.plans.iter().filter(|plan| !plan.is_open) {
+        let of_site = crawl.entries.iter().filter(|entry| entry.host.ends_with(&plan.name));
+        assert_eq!(of_site.filter(|entry| entry.path.contains("sitemap")).count(), 0, "{}", plan.name);
+    }
+    let of_bomb = |site: &&BTreeMap<String, Value>| {
+        crawl.plans.iter().any(|plan| plan.name == name_of(site) && plan.sitemap == Some(SitemapKind::Bomb))
+    };
+    let bombed = crawl.sites.iter().find(of_bomb).expect("the site of the bomb is known");
+    assert!(bombed["pages"].as_u64().unwrap() > 3, "the bomb spoils nothing: {bombed:?}");
 }
 
 #[test]

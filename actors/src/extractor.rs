@@ -1,7 +1,9 @@
-//! `ExtractorActor` reads pages: it parses, extracts, and drops the body. It owns nothing.
+//! `ExtractorActor` reads pages and sitemaps: it parses, extracts, and drops the body. It owns nothing.
 //!
 //! The record goes straight to the `IndexActor`, with the page's permit; the `HostActor` gets links and what became of the page. The
-//! bytes are hostile, so reading them happens under `catch_unwind` and under a deadline. Invariant: no byte of a body leaves this file.
+//! bytes are hostile, so reading them happens under `catch_unwind` and under a deadline. Invariant: no byte of a body leaves this module.
+
+mod sitemap;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -23,6 +25,8 @@ use crate::permits::PagePermit;
 use crate::stats::NodeStats;
 use crate::storage::StoreChange;
 use crate::supervisor::DeathNotice;
+
+pub use sitemap::{ReadSitemap, SitemapRead, SitemapReply};
 
 /// Longest work on one page; then what was read so far is stored as cut.
 pub const WORK_BUDGET: Duration = Duration::from_millis(200);

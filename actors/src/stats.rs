@@ -48,8 +48,10 @@ impl Counter {
 counters! {
     /// Requests for robots.txt sent.
     num_robots_requests,
-    /// Page requests sent.
+    /// Page requests sent, those for sitemaps included.
     num_page_requests,
+    /// Requests for sitemaps sent.
+    num_sitemap_requests,
     /// Page records that the store acknowledged.
     num_pages_stored,
     /// Waits that sites asked for or made necessary.

@@ -15,6 +15,7 @@ use lohisoftbot_actors::testkit::node::{DELAY, TestNode, TestSettings, run_pause
 use lohisoftbot_actors::testkit::storage_contract::{page, site};
 use lohisoftbot_actors::testkit::web::{LoggedEnd, LoggedRequest, ScriptedAnswer};
 use lohisoftbot_core::exclusion::Domain;
+use lohisoftbot_core::ledger::RequestKind;
 use tokio::time::sleep;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -94,11 +95,11 @@ fn page_that_comes_late_is_refused_by_the_store() {
         let late = StorePage {
             record: Box::new(page("http://a.test/", 1)),
             links: Vec::new(),
-            permit: permits.acquire().await,
+            permit: permits.acquire(RequestKind::Page).await,
         };
         let applied = node.index.send(late).await.unwrap().unwrap();
         assert!(matches!(applied, Applied::RefusedExcluded { .. }), "{applied:?}");
-        permits.acquire().await;
+        permits.acquire(RequestKind::Page).await;
         assert_eq!(node.stats.num_pages_stored.get(), 0);
         node.stop().await;
     });

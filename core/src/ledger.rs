@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::codec::Stored;
+use crate::codec::{CodecError, Stored};
 use crate::exclusion::{Domain, Exclusion, Exclusions};
+use crate::older;
 use crate::outcome::FetchFailure;
 use crate::site::Site;
 use crate::time::Timestamp;
@@ -19,13 +20,25 @@ use crate::url::PageUrl;
 /// Number of a ticket, counted per site from 1; never used twice.
 pub type TicketNumber = u32;
 
-/// What a request is for; only page requests cost budget.
+/// What a request is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RequestKind {
     /// robots.txt of an origin, a redirect hop of it included.
     Robots,
     /// Anything else.
     Page,
+    /// A sitemap; it counts among the page requests of its cycle (P1).
+    Sitemap,
+}
+
+impl RequestKind {
+    /// Whether it counts among the page requests of the cycle: all but robots.txt do (P1).
+    pub const fn costs_budget(self) -> bool {
+        match self {
+            Self::Robots => false,
+            Self::Page | Self::Sitemap => true,
+        }
+    }
 }
 
 /// Under which rule a request was sent.
@@ -247,7 +260,11 @@ pub struct LedgerEntry {
 }
 
 impl Stored for LedgerEntry {
-    const VERSION: u8 = 1;
+    const VERSION: u8 = 2;
+
+    fn from_older(version: u8, body: &[u8]) -> Result<Self, CodecError> {
+        older::ledger_entry(version, body)
+    }
 }
 
 /// A request whose end is not known yet.
@@ -279,8 +296,10 @@ pub struct SiteAccount {
     pub cycle_closed: Option<FinishReason>,
     /// The next one begins no sooner.
     pub next_cycle_at: Timestamp,
-    /// Page requests of the newest cycle, an open ticket included.
+    /// Page requests of the newest cycle, an open ticket and those for sitemaps included.
     pub num_page_requests: u16,
+    /// Those of them that were for sitemaps.
+    pub num_sitemap_requests: u8,
     /// Fingerprints of the origins that were asked in the newest cycle, for robots.txt or for pages by a copy of it.
     pub robots_origins: Vec<u64>,
     /// The newest ticket's number.
@@ -310,6 +329,7 @@ impl SiteAccount {
                 self.cycle_closed = None;
                 self.next_cycle_at = *next_cycle_at;
                 self.num_page_requests = 0;
+                self.num_sitemap_requests = 0;
                 self.robots_origins.clear();
                 self.barrier_streak = 0;
             }
@@ -318,10 +338,9 @@ impl SiteAccount {
                 self.open = Some(OpenTicket { ticket: *ticket, kind: *kind, url: url.clone() });
                 self.num_name_failures = 0;
                 self.note_origin(url);
-                match kind {
-                    RequestKind::Page => self.num_page_requests += 1,
-                    RequestKind::Robots => {}
-                }
+                self.num_page_requests += u16::from(kind.costs_budget());
+                self.num_sitemap_requests =
+                    self.num_sitemap_requests.saturating_add(u8::from(*kind == RequestKind::Sitemap));
             }
             SiteEvent::Outcome { ticket, delay, .. } => {
                 if self.open.as_ref().is_some_and(|open| open.ticket == *ticket) {

@@ -23,6 +23,7 @@ pub mod identity;
 pub mod key;
 pub mod ledger;
 pub mod link;
+mod older;
 pub mod origin;
 pub mod outcome;
 pub mod page_choice;

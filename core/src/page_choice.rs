@@ -1,7 +1,12 @@
-//! Which URL of a site's queue is asked for next: the home page first, then shallow pages that many pages of the site link to.
+//! Which URL of a site's queue is asked for next: the home page first, then sitemaps, then shallow pages that many pages of the site link
+//! to, then those that only a sitemap lists, in its order.
 //!
 //! [`PageQueue`] is the site's page queue. It remembers what became of each URL in the newest cycle, so that no URL is asked twice and
 //! `explain` can answer. Invariant: a URL stands in it once, and never more than `max_urls` URLs or [`MAX_QUEUE_URL_BYTES`] stand in it.
+
+mod sitemaps;
+#[cfg(test)]
+mod tests;
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -11,8 +16,11 @@ use std::hash::{BuildHasherDefault, Hasher};
 use serde::{Deserialize, Serialize};
 
 use crate::barrier::BarrierKind;
+use crate::ledger::RequestKind;
 use crate::site_row::SiteFrontier;
 use crate::url::PageUrl;
+
+pub use sitemaps::{MAX_CHILDREN_OF_INDEX, MAX_INDEX_DEPTH, MAX_NAMED_SITEMAPS};
 
 /// Most bytes of URLs in one site's queue: the queue is stored as one value, and that has a limit.
 pub const MAX_QUEUE_URL_BYTES: usize = 512 << 10;
@@ -69,6 +77,10 @@ pub enum DropReason {
     },
     /// The store refused it: the site's pages are all taken.
     StoreFull,
+    /// It was to be asked as a sitemap, and holds nothing that a sitemap is.
+    NoSitemap,
+    /// It was to be asked as a sitemap, and the cycle has no request left for one.
+    SitemapsSpent,
 }
 
 impl DropReason {
@@ -85,6 +97,8 @@ impl DropReason {
             | Self::RobotsUnreachable
             | Self::ExtractionFailed
             | Self::StoreFull
+            | Self::NoSitemap
+            | Self::SitemapsSpent
             | Self::AddressRefused { .. }
             | Self::NoSuchName => false,
         }
@@ -112,6 +126,8 @@ impl DropReason {
                 return format!("a login stands before the robots.txt of its origin ({status}), so nothing is asked");
             }
             Self::StoreFull => "the site's pages are all taken",
+            Self::NoSitemap => "it was asked as a sitemap and is none",
+            Self::SitemapsSpent => "it is a sitemap, and this cycle has no request left for one",
         };
         words.to_owned()
     }
@@ -126,6 +142,51 @@ pub enum EntryStanding {
     Stored,
     /// Will not be asked for in this cycle, or no longer.
     Dropped(DropReason),
+    /// Was asked for as a sitemap, and read.
+    SitemapRead {
+        /// Pages of the site that it lists, at most as many as the queue takes.
+        num_urls: u32,
+    },
+}
+
+/// What a URL is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum EntryRole {
+    /// To be stored.
+    Page,
+    /// For the URLs that it lists: robots.txt names it, or an index that robots.txt names.
+    Sitemap {
+        /// Indexes that led to it.
+        depth: u8,
+    },
+    /// The same, but that it exists is a guess: no robots.txt of the site names a sitemap.
+    GuessedSitemap,
+}
+
+impl EntryRole {
+    /// What a request for it counts as.
+    pub const fn request_kind(self) -> RequestKind {
+        match self {
+            Self::Page => RequestKind::Page,
+            Self::Sitemap { .. } | Self::GuessedSitemap => RequestKind::Sitemap,
+        }
+    }
+
+    /// Whether it is asked for what it lists.
+    pub const fn is_sitemap(self) -> bool {
+        match self {
+            Self::Page => false,
+            Self::Sitemap { .. } | Self::GuessedSitemap => true,
+        }
+    }
+
+    /// Indexes that led to it.
+    pub const fn index_depth(self) -> u8 {
+        match self {
+            Self::Page | Self::GuessedSitemap => 0,
+            Self::Sitemap { depth } => depth,
+        }
+    }
 }
 
 /// One URL of a site.
@@ -135,7 +196,7 @@ pub struct FrontierEntry {
     pub url: PageUrl,
     /// Links away from the nearest seed.
     pub depth: u16,
-    /// Pages of the site that link to it, as far as seen.
+    /// Pages of the site that link to it, as far as seen; 0 where only a sitemap lists it.
     pub num_inlinks: u32,
     /// Times it was asked for.
     pub num_tries: u8,
@@ -145,12 +206,40 @@ pub struct FrontierEntry {
     pub has_record: bool,
     /// What became of it.
     pub standing: EntryStanding,
+    /// What it is asked for.
+    pub role: EntryRole,
+}
+
+/// Rank among queued URLs; the smallest goes first.
+type Rank = (bool, bool, u8, Class, Reverse<u64>);
+
+/// The first part of a URL's rank. A page that pages link to goes before one that is merely listed, whatever their paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Class {
+    Home,
+    Sitemap,
+    Linked,
+    Listed,
 }
 
 impl FrontierEntry {
-    /// Rank among queued URLs; the smallest goes first.
-    fn rank(&self, stands_back: impl Fn(&Self) -> bool) -> (bool, u8, Reverse<u64>) {
-        (stands_back(self), self.num_tries, Reverse(self.weight()))
+    /// A guess goes behind all else: whoever is answered enough without it does not ask for it.
+    fn rank(&self, stands_back: impl Fn(&Self) -> bool) -> Rank {
+        let is_guess = self.role == EntryRole::GuessedSitemap;
+        let (class, weight) = match self.role {
+            // What an index lists goes before the other sitemaps: an index alone names no page.
+            EntryRole::Sitemap { depth } => (Class::Sitemap, u64::from(depth)),
+            EntryRole::GuessedSitemap => (Class::Sitemap, 0),
+            EntryRole::Page if self.url.is_home() && self.depth == 0 => (Class::Home, self.weight()),
+            EntryRole::Page if self.num_inlinks > 0 => (Class::Linked, self.weight()),
+            EntryRole::Page => (Class::Listed, 0),
+        };
+        (stands_back(self), is_guess, self.num_tries, class, Reverse(weight))
+    }
+
+    /// Whether nothing is known of it but that a sitemap lists it.
+    fn is_merely_listed(&self) -> bool {
+        self.role == EntryRole::Page && self.num_inlinks == 0
     }
 
     /// Weight among queued URLs; the larger goes first.
@@ -217,8 +306,17 @@ impl PageQueue {
         if self.entries.len() >= max_urls || self.num_url_bytes + url.as_str().len() > MAX_QUEUE_URL_BYTES {
             return Added::NoRoom;
         }
-        let standing = EntryStanding::Queued;
-        self.push(FrontierEntry { url, depth, num_inlinks: 1, num_tries: 0, num_hops, has_record: false, standing });
+        let (standing, role) = (EntryStanding::Queued, EntryRole::Page);
+        self.push(FrontierEntry {
+            url,
+            depth,
+            num_inlinks: 1,
+            num_tries: 0,
+            num_hops,
+            has_record: false,
+            standing,
+            role,
+        });
         Added::New
     }
 
@@ -228,7 +326,7 @@ impl PageQueue {
             let entry = &mut self.entries[place];
             entry.has_record = match &standing {
                 EntryStanding::Stored => true,
-                EntryStanding::Queued => entry.has_record,
+                EntryStanding::Queued | EntryStanding::SitemapRead { .. } => entry.has_record,
                 EntryStanding::Dropped(reason) => entry.has_record && !reason.removes_record(),
             };
             entry.standing = standing;
@@ -281,11 +379,15 @@ impl PageQueue {
         }
     }
 
-    /// Makes ready for a new cycle: every URL may be asked again, but for those that were gone; they come back when they are linked to.
+    /// Makes ready for a new cycle: every URL may be asked again, but for those that were gone, and they come back when they are linked
+    /// to. Sitemaps, and what only they list and the store does not hold, come back when they are named and listed anew.
     pub fn reopen(&mut self) {
         let is_gone = |entry: &FrontierEntry| entry.standing == EntryStanding::Dropped(DropReason::Gone);
-        if self.entries.iter().any(is_gone) {
-            let kept = std::mem::take(&mut self.entries).into_iter().filter(|entry| !is_gone(entry)).collect();
+        let is_past =
+            |entry: &FrontierEntry| entry.role.is_sitemap() || (entry.is_merely_listed() && !entry.has_record);
+        let goes = |entry: &FrontierEntry| is_gone(entry) || is_past(entry);
+        if self.entries.iter().any(goes) {
+            let kept = std::mem::take(&mut self.entries).into_iter().filter(|entry| !goes(entry)).collect();
             *self = Self::from(SiteFrontier { entries: kept });
         }
         for entry in &mut self.entries {
@@ -332,74 +434,5 @@ impl Hasher for Prehashed {
 
     fn write_u64(&mut self, fingerprint: u64) {
         self.0 = fingerprint;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn url(path: &str) -> PageUrl {
-        PageUrl::parse(&format!("https://a.test{path}"), None).unwrap()
-    }
-
-    fn queue(paths: &[(&str, u16, u32)]) -> PageQueue {
-        let mut queue = PageQueue::default();
-        for &(path, depth, num_links) in paths {
-            for _ in 0..num_links {
-                queue.add(url(path), depth, 0, 1000);
-            }
-        }
-        queue
-    }
-
-    #[track_caller]
-    fn check(paths: &[(&str, u16, u32)], wanted: &str) {
-        let queue = queue(paths);
-        assert_eq!(queue.best(|_| false).unwrap().url, url(wanted), "{paths:?}");
-        assert_eq!(queue.by_choice(|_| false)[0], url(wanted), "{paths:?}");
-    }
-
-    #[test]
-    fn home_page_comes_before_everything() {
-        check(&[("/a", 0, 90), ("/", 3, 1)], "/");
-    }
-
-    #[test]
-    fn shallow_pages_with_many_links_come_first() {
-        check(&[("/a/b/c/d", 3, 1), ("/a", 1, 1)], "/a");
-        check(&[("/a", 1, 1), ("/b", 1, 9)], "/b");
-        check(&[("/a?page=2", 1, 2), ("/b", 1, 2)], "/b");
-    }
-
-    #[test]
-    fn equals_keep_the_order_in_which_they_were_found() {
-        check(&[("/b", 1, 1), ("/a", 1, 1)], "/b");
-    }
-
-    #[test]
-    fn a_url_stands_in_the_queue_once_and_the_cap_holds() {
-        let mut queue = PageQueue::default();
-        assert_eq!(queue.add(url("/a"), 1, 0, 1), Added::New);
-        assert_eq!(queue.add(url("/a"), 0, 0, 1), Added::Known);
-        assert_eq!(queue.add(url("/b"), 0, 0, 1), Added::NoRoom);
-        assert_eq!((queue.entries().len(), queue.entries()[0].depth, queue.entries()[0].num_inlinks), (1, 0, 2));
-    }
-
-    #[test]
-    fn a_new_cycle_asks_everything_again_but_what_was_gone() {
-        let mut queue = queue(&[("/", 0, 1), ("/old", 1, 1), ("/kept", 1, 1)]);
-        queue.settle(&url("/old"), EntryStanding::Dropped(DropReason::Gone));
-        queue.settle(&url("/kept"), EntryStanding::Stored);
-        queue.reopen();
-        assert_eq!(queue.by_choice(|_| false), [url("/"), url("/kept")]);
-        assert_eq!(queue.add(url("/old"), 1, 0, 1000), Added::New);
-    }
-
-    #[test]
-    fn tried_urls_wait_behind_untried_ones() {
-        let mut queue = queue(&[("/", 0, 1), ("/a", 1, 1)]);
-        queue.count_try(&url("/"));
-        assert_eq!(queue.best(|_| false).unwrap().url, url("/a"));
     }
 }

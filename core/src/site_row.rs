@@ -8,9 +8,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::codec::Stored;
+use crate::codec::{CodecError, Stored};
 use crate::exclusion::Exclusions;
 use crate::ledger::{FinishReason, LedgerEntry, LedgerEvent, SiteAccount, WaitReason};
+use crate::older;
 use crate::origin::Origin;
 use crate::page_choice::FrontierEntry;
 use crate::politeness::Seed;
@@ -170,11 +171,19 @@ impl SiteFrontier {
 }
 
 impl Stored for SiteRow {
-    const VERSION: u8 = 1;
+    const VERSION: u8 = 2;
+
+    fn from_older(version: u8, body: &[u8]) -> Result<Self, CodecError> {
+        older::site_row(version, body)
+    }
 }
 
 impl Stored for SiteFrontier {
-    const VERSION: u8 = 1;
+    const VERSION: u8 = 2;
+
+    fn from_older(version: u8, body: &[u8]) -> Result<Self, CodecError> {
+        older::site_frontier(version, body)
+    }
 }
 
 #[cfg(test)]

@@ -2,15 +2,17 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use lohisoftbot_core::sitemap::{
-    MAX_CHILD_SITEMAPS, MAX_SITEMAP_REQUESTS, SitemapKind, SitemapLimits, SitemapWalk, choose, read,
-};
+use lohisoftbot_core::page_choice::{EntryStanding, MAX_CHILDREN_OF_INDEX, PageQueue};
+use lohisoftbot_core::sitemap::{MAX_CHILD_SITEMAPS, SitemapKind, SitemapLimits, choose, read};
 use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::{MAX_URL_BYTES, PageUrl};
 use lohisoftbot_fuzz::{first_line, header};
 
 /// Pages that are chosen of one file.
 const MAX_PAGES: usize = 20;
+
+/// URLs that the queue takes.
+const MAX_QUEUED_URLS: usize = 30;
 
 fuzz_target!(|data: &[u8]| {
     let (content_type, file) = first_line(data);
@@ -33,13 +35,18 @@ fuzz_target!(|data: &[u8]| {
     }
 
     let now = Timestamp::from_secs(1_800_000_000);
-    let chosen = choose(&reading.urls, &at.site(), now, MAX_PAGES);
+    let chosen = choose(&reading.urls, &at.site(), now, MAX_PAGES, &mut || true);
     assert!(chosen.len() <= MAX_PAGES && chosen.is_sorted_by(|(_, one), (_, next)| one >= next));
     assert!(chosen.iter().all(|(url, lastmod)| url.site() == at.site() && lastmod.is_none_or(|at| at <= now)));
 
-    let mut walk = SitemapWalk::new(at.site(), [at.as_url().clone()], MAX_SITEMAP_REQUESTS);
-    assert_eq!(walk.next_request(), Some(at.clone()));
-    walk.on_reading(reading);
-    assert!(walk.next_request().is_none_or(|next| next != at && next.site() == at.site()));
-    assert_eq!(walk.next_request(), None);
+    let mut queue = PageQueue::default();
+    queue.add_named_sitemaps([at.clone()], MAX_QUEUED_URLS);
+    assert_eq!(queue.best(|_| false).map(|entry| &entry.url), Some(&at));
+    let children = reading.sitemaps.into_iter().filter_map(|url| PageUrl::from_url(url).ok());
+    queue.add_children(&at, children, MAX_QUEUED_URLS);
+    queue.add_listed(chosen.into_iter().map(|(url, _)| url), MAX_QUEUED_URLS);
+    queue.settle(&at, EntryStanding::SitemapRead { num_urls: 0 });
+    let num_sitemaps = queue.entries().iter().filter(|entry| entry.role.is_sitemap()).count();
+    assert!(num_sitemaps <= 1 + MAX_CHILDREN_OF_INDEX && queue.entries().len() <= MAX_QUEUED_URLS);
+    assert!(queue.best(|_| false).is_none_or(|next| next.url != at));
 });

@@ -46,6 +46,7 @@ const SITE_COLUMNS: &[Column] = &[
     column("pages"),
     column("cycle"),
     column("page_requests"),
+    detail("sitemap_requests"),
     detail("next_cycle_at"),
     detail("wait_until"),
     detail("rung"),
@@ -64,6 +65,7 @@ const FRONTIER_COLUMNS: &[Column] = &[
     column("depth"),
     column("inlinks"),
     column("tries"),
+    detail("asked_as"),
 ];
 const EXCLUSION_COLUMNS: &[Column] = &[column("domain"), column("at"), column("reason")];
 
@@ -182,6 +184,7 @@ pub fn frontier(args: &DumpArgs, store: &SledStore, output: &mut dyn Write) -> R
         let (standing, reason) = match entry.standing {
             EntryStanding::Queued => ("queued", Value::Null),
             EntryStanding::Stored => ("stored", Value::Null),
+            EntryStanding::SitemapRead { num_urls } => ("read", json!(format!("a sitemap that lists {num_urls} URLs"))),
             EntryStanding::Dropped(reason) => ("dropped", json!(reason.describe())),
         };
         vec![
@@ -192,6 +195,7 @@ pub fn frontier(args: &DumpArgs, store: &SledStore, output: &mut dyn Write) -> R
             json!(entry.depth),
             json!(entry.num_inlinks),
             json!(entry.num_tries),
+            json!(if entry.role.is_sitemap() { "sitemap" } else { "page" }),
         ]
     })
 }
@@ -278,6 +282,7 @@ fn site_values(row: &SiteRow) -> Vec<Value> {
         json!(row.num_pages),
         json!(account.cycle),
         json!(account.num_page_requests),
+        json!(account.num_sitemap_requests),
         moment((account.cycle > 0).then_some(account.next_cycle_at)),
         moment(account.wait.map(|wait| wait.until)),
         json!(account.rung),

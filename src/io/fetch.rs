@@ -27,12 +27,15 @@ use tokio::time::{Instant, timeout_at};
 use super::answer_head::{AnswerHead, list_items};
 use super::body_framing::BodyEnd;
 use super::connector::{PinnedConnector, Route, TlsRoute};
-use super::decode::{BodyDecoder, DecodeCaps, Flow};
+use super::decode::{BodyDecoder, DecodeCaps, Decoded, Flow, gunzip_file};
 use super::exchange::{Exchange, SharedExchange};
 use super::limits::FetchLimits;
 
 /// What a page may be. The node keeps HTML alone; the rest is named so that negotiating servers answer at all.
 const ACCEPT_VALUE: HeaderValue = HeaderValue::from_static("text/html,application/xhtml+xml,*/*;q=0.1");
+
+/// What a sitemap may be. Servers that negotiate are told that a page is not wanted.
+const ACCEPT_SITEMAP: HeaderValue = HeaderValue::from_static("application/xml,text/xml,text/plain,*/*;q=0.5");
 
 /// The codings that `decode` undoes.
 const ACCEPT_ENCODING_VALUE: HeaderValue = HeaderValue::from_static("gzip, deflate, br, zstd");
@@ -84,7 +87,8 @@ async fn run(
     if !wants_body(order.kind, &head) {
         return Ok(FetchedResponse { head, body: Bytes::new(), cut: false });
     }
-    let mut decoder = decoder_of(order.kind, &head, &transfer_codings, &limits);
+    let caps = caps_of(order.kind, &limits);
+    let mut decoder = decoder_of(&head, &transfer_codings, caps);
     // A decoder that wants nothing more saves the server the rest of the body.
     let mut flow = decoder.feed(&[]);
     let ran_out = loop {
@@ -101,7 +105,7 @@ async fn run(
         return Err(failure);
     }
     let came_whole = flow == Flow::Continue && exchange.body_end() == Some(BodyEnd::Whole);
-    let decoded = decoder.finish();
+    let decoded = unpacked(order.kind, decoder.finish(), caps).await;
     Ok(FetchedResponse { head, body: decoded.body, cut: decoded.cut || !came_whole })
 }
 
@@ -156,7 +160,7 @@ fn fields_of(order: &FetchOrder) -> Option<Vec<(HeaderName, HeaderValue)>> {
     let mut fields = vec![
         (HOST, from_text(&order.url.origin().authority())?),
         (USER_AGENT, from_text(&order.user_agent)?),
-        (ACCEPT, ACCEPT_VALUE),
+        (ACCEPT, accept_of(order.kind)),
         (ACCEPT_ENCODING, ACCEPT_ENCODING_VALUE),
     ];
     let etag = (IF_NONE_MATCH, order.etag.as_deref().and_then(from_text));
@@ -165,20 +169,42 @@ fn fields_of(order: &FetchOrder) -> Option<Vec<(HeaderName, HeaderValue)>> {
     Some(fields)
 }
 
-fn decoder_of(
-    kind: RequestKind,
-    head: &ResponseHead,
-    transfer_codings: &[String],
-    limits: &FetchLimits,
-) -> BodyDecoder {
+fn accept_of(kind: RequestKind) -> HeaderValue {
+    match kind {
+        RequestKind::Robots | RequestKind::Page => ACCEPT_VALUE,
+        RequestKind::Sitemap => ACCEPT_SITEMAP,
+    }
+}
+
+fn caps_of(kind: RequestKind, limits: &FetchLimits) -> DecodeCaps {
     let bytes = match kind {
         RequestKind::Robots => limits.max_robots_bytes,
         RequestKind::Page => limits.max_body_bytes,
+        RequestKind::Sitemap => limits.max_sitemap_bytes,
     };
+    DecodeCaps { bytes, ratio: limits.max_ratio }
+}
+
+/// The body as it is to be read: of a sitemap that is a gzip file, what is in that file. Inflating ten megabytes takes long enough to be
+/// done beside the thread that owns the timers.
+async fn unpacked(kind: RequestKind, decoded: Decoded, caps: DecodeCaps) -> Decoded {
+    match kind {
+        RequestKind::Robots | RequestKind::Page => decoded,
+        RequestKind::Sitemap => {
+            let Decoded { body, cut } = decoded;
+            let inflating = tokio::task::spawn_blocking(move || gunzip_file(body, caps));
+            // An inflater that panics has inflated nothing.
+            let file = inflating.await.unwrap_or(Decoded { body: Bytes::new(), cut: true });
+            Decoded { cut: file.cut || cut, ..file }
+        }
+    }
+}
+
+fn decoder_of(head: &ResponseHead, transfer_codings: &[String], caps: DecodeCaps) -> BodyDecoder {
     let content_codings: Vec<String> = head.all("content-encoding").flat_map(list_items).collect();
     // Transfer codings are applied after content codings (RFC 9112 §7), so they come last.
     let codings = content_codings.iter().chain(transfer_codings).map(String::as_str);
-    BodyDecoder::new(codings, DecodeCaps { bytes, ratio: limits.max_ratio })
+    BodyDecoder::new(codings, caps)
 }
 
 #[cfg(test)]
@@ -187,5 +213,7 @@ mod bad_servers;
 mod requests;
 #[cfg(test)]
 mod secure;
+#[cfg(test)]
+mod sitemaps;
 #[cfg(test)]
 mod test_server;

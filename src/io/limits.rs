@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use lohisoftbot_core::sitemap::MAX_SITEMAP_BYTES;
+
 /// What one fetch may cost. Every field has a key of the same name in `config.toml`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchLimits {
@@ -23,6 +25,8 @@ pub struct FetchLimits {
     pub max_body_bytes: usize,
     /// A robots.txt body after decoding, in bytes (RFC 9309 §2.5 asks for at least 500 KiB).
     pub max_robots_bytes: usize,
+    /// A sitemap after decoding, and after gzip where it is a gzip file, in bytes. No key: it is a limit of the reader's.
+    pub max_sitemap_bytes: usize,
     /// How many bytes one received body byte may decode to.
     pub max_ratio: u32,
 }
@@ -39,6 +43,7 @@ impl Default for FetchLimits {
             max_head_lines: 256,
             max_body_bytes: 2 * 1024 * 1024,
             max_robots_bytes: 500 * 1024,
+            max_sitemap_bytes: MAX_SITEMAP_BYTES,
             max_ratio: 1000,
         }
     }

@@ -10,6 +10,7 @@ use lohisoftbot_core::config::{Config, DiscoveryMode};
 use lohisoftbot_core::identity::{Identity, SourceAddresses};
 use lohisoftbot_core::politeness::SiteRules;
 use lohisoftbot_core::robots::MAX_ROBOTS_BYTES;
+use lohisoftbot_core::sitemap::MAX_SITEMAP_BYTES;
 
 use super::StartError;
 use crate::check::holds_address;
@@ -72,6 +73,7 @@ pub fn network(config: &Config) -> Result<Network, StartError> {
         max_head_lines: settings.max_head_lines as usize,
         max_body_bytes: to_usize(settings.max_body_bytes),
         max_robots_bytes: MAX_ROBOTS_BYTES,
+        max_sitemap_bytes: MAX_SITEMAP_BYTES,
         max_ratio: settings.max_decode_ratio,
     };
     let resolver = ResolverSettings {

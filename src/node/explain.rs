@@ -6,7 +6,7 @@ use lohisoftbot_actors::frontier::SiteView;
 use lohisoftbot_actors::storage::{EntryFilter, EntryKind, LedgerError, LedgerRead};
 use lohisoftbot_core::exclusion::{Domain, Exclusion};
 use lohisoftbot_core::ledger::{EndKind, LedgerEntry, LedgerEvent, RobotsGround, SiteEvent, TicketNumber};
-use lohisoftbot_core::page_choice::{DropReason, EntryStanding};
+use lohisoftbot_core::page_choice::{DropReason, EntryRole, EntryStanding, FrontierEntry};
 use lohisoftbot_core::politeness::OriginRobots;
 use lohisoftbot_core::robots::{RobotsBasis, RobotsRefusal, RobotsVerdict};
 use lohisoftbot_core::site_row::SiteStanding;
@@ -84,6 +84,9 @@ pub fn explain(
             }
             (EntryStanding::Queued, None) => queued_words(robots, url, requests, now),
             (EntryStanding::Stored, _) => "fetched and stored".to_owned(),
+            (EntryStanding::SitemapRead { num_urls }, _) => {
+                format!("fetched as a sitemap and read for the URLs of its site that it lists: {num_urls} were of use")
+            }
             (EntryStanding::Dropped(reason), _) => format!("not stored: {}", reason.describe()),
         },
     };
@@ -96,9 +99,9 @@ pub fn explain(
         "stored": is_stored,
         "robots": robots.map(|robots| robots_verdict_words(robots, url, now)),
         "robots_fetched_at": robots.and_then(|robots| robots.copy.as_ref()).map(|copy| copy.fetched_at.to_string()),
-        "budget": account.map(|account| format!("{} of {page_budget} page requests of cycle {} used", account.num_page_requests, account.cycle)),
+        "budget": account.map(|account| format!("{} of {page_budget} page requests of cycle {} used, {} of them for sitemaps", account.num_page_requests, account.cycle, account.num_sitemap_requests)),
         "site": view.map(|view| site_words(view, now)),
-        "known_from": entry.map(|entry| known_from(url, view, entry.num_inlinks)),
+        "known_from": entry.map(|entry| known_from(url, view, entry)),
         "tries_in_this_cycle": entry.map(|entry| entry.num_tries),
         "requests": sent,
     })
@@ -113,18 +116,32 @@ fn describe_request(request: &SentRequest) -> Value {
 pub fn refusals(view: &SiteView) -> Vec<String> {
     let refused = view.queue.entries().iter().filter_map(|entry| match &entry.standing {
         EntryStanding::Dropped(DropReason::AddressRefused { why }) => Some(format!("{}: {why}", entry.url.origin())),
-        EntryStanding::Dropped(_) | EntryStanding::Queued | EntryStanding::Stored => None,
+        EntryStanding::Dropped(_)
+        | EntryStanding::Queued
+        | EntryStanding::Stored
+        | EntryStanding::SitemapRead { .. } => None,
     });
     refused.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// How the node came to know of a URL in its queue.
-fn known_from(url: &PageUrl, view: Option<&SiteView>, num_inlinks: u32) -> String {
+fn known_from(url: &PageUrl, view: Option<&SiteView>, entry: &FrontierEntry) -> String {
     let is_seed = view.is_some_and(|view| view.row.seeds.iter().any(|seed| seed.url == *url));
     if is_seed {
         "it is where the crawl of its site starts: given as a seed, or led to by a link of another site".to_owned()
     } else {
-        format!("links or redirects to it, seen {num_inlinks} times")
+        match (entry.role, entry.num_inlinks) {
+            (EntryRole::Sitemap { depth: 0 }, _) => {
+                "robots.txt names it as a sitemap, or what robots.txt names redirects to it".to_owned()
+            }
+            (EntryRole::Sitemap { .. }, _) => "an index of sitemaps lists it".to_owned(),
+            (EntryRole::GuessedSitemap, _) => {
+                "nothing: robots.txt names no sitemap, nothing else was left to ask, and many sites have theirs there"
+                    .to_owned()
+            }
+            (EntryRole::Page, 0) => "a sitemap of its site lists it".to_owned(),
+            (EntryRole::Page, num_inlinks) => format!("links or redirects to it, seen {num_inlinks} times"),
+        }
     }
 }
 

@@ -5,10 +5,11 @@ use std::time::{Duration, SystemTime};
 use super::{
     encode,
     faults::PageFault,
-    labels::{AnswerKind, Permission},
+    labels::AnswerKind,
     page::{CharsetNote, render},
     script::{Answer, Head, Step},
-    site_plan::{PageHost, PagePlan, Ports, PracticeSites, SitePlan},
+    site_plan::{PagePlan, Ports, PracticeSites, SitePlan},
+    sitemaps,
 };
 
 /// The wait of a 429 or 413 in seconds.
@@ -46,7 +47,7 @@ pub fn answer(asked: &PageAsked<'_>) -> Answer {
         AnswerKind::Page | AnswerKind::PanicPage => ok_page(asked, "page"),
         AnswerKind::LoginForm => ok_page(asked, "login form"),
         AnswerKind::ChainHop => redirect(asked, "chain hop"),
-        AnswerKind::Sitemap => sitemap(asked),
+        AnswerKind::Sitemap => sitemaps::answer(asked),
         AnswerKind::Fault(fault) => fault_answer(asked, fault),
         // A robots.txt is never planned as a page; should it be, there is no such page.
         AnswerKind::Robots(_) => not_found(asked.now),
@@ -304,19 +305,4 @@ fn challenge(asked: &PageAsked<'_>, label: &str) -> Answer {
          <body><p>Checking your browser before you may go on. {canaries}</p></body></html>\n"
     );
     error_head(asked, 403).with("cf-mitigated", "challenge").answer(label, body.as_bytes())
-}
-
-fn sitemap(asked: &PageAsked<'_>) -> Answer {
-    let origin = asked.site.origin(PageHost::Main, asked.ports);
-    let is_listed = |page: &&PagePlan| {
-        page.permission == Permission::Allowed && page.answer == AnswerKind::Page && page.host == PageHost::Main
-    };
-    let pages = asked.site.pages.iter().filter(is_listed).take(10);
-    let entries: String =
-        pages.map(|page| format!("<url><loc>{origin}{}</loc></url>\n", page.path.replace('&', "&amp;"))).collect();
-    let body = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
-         <urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n{entries}</urlset>\n"
-    );
-    page_head(asked, "application/xml").answer("sitemap", body.as_bytes())
 }

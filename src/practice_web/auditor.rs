@@ -17,11 +17,12 @@ use serde::{Deserialize, Serialize};
 pub use report::{AuditReport, SiteFigures, Violation, ViolationKind};
 
 use super::{
-    labels::{Permission, RequestKind},
+    labels::{AnswerKind, Permission, RequestKind},
     log::{EndedBy, LogEntry, micros},
     robots_files,
     script::{Backoff, RobotsRole},
-    site_plan::{PracticeSites, site_name_of_host},
+    site_plan::{PagePlan, PracticeSites, site_name_of_host},
+    sitemaps,
 };
 
 /// What politeness means for one crawl.
@@ -33,6 +34,8 @@ pub struct AuditRules {
     pub min_backoff: Duration,
     /// Most page requests a site.
     pub budget: usize,
+    /// Most of them for sitemaps.
+    pub max_sitemaps: usize,
     /// The forms of the User-Agent that may be used, one of them for a site.
     pub user_agents: Vec<String>,
     /// How much later than it was the end of a request may be seen where the asker left first.
@@ -40,9 +43,10 @@ pub struct AuditRules {
 }
 
 impl AuditRules {
-    /// Rules with the promised budget of 20 and a quarter of a second of slack for aborted requests.
+    /// Rules with the promised budget of 20, two of them for sitemaps, and a quarter of a second of slack for aborted requests.
     pub fn new(min_delay: Duration, min_backoff: Duration, user_agents: Vec<String>) -> Self {
-        Self { min_delay, min_backoff, budget: 20, user_agents, abort_slack: Duration::from_millis(250) }
+        let abort_slack = Duration::from_millis(250);
+        Self { min_delay, min_backoff, budget: 20, max_sitemaps: 2, user_agents, abort_slack }
     }
 }
 
@@ -57,6 +61,9 @@ pub struct SiteLabels {
     pub robots_paths: BTreeSet<String>,
     /// The site whose robots.txt holds for this one too, since this one's redirects there.
     pub rules_of: Option<String>,
+    /// The paths that sitemaps lie at, or are guessed to lie at.
+    #[serde(default)]
+    pub sitemap_paths: BTreeSet<String>,
 }
 
 /// What may be asked of a site.
@@ -93,15 +100,22 @@ impl AuditLabels {
             let paths = |permitted: fn(Permission) -> bool| {
                 site.pages.iter().filter(|page| permitted(page.permission)).map(|page| page.path.clone()).collect()
             };
+            let is_sitemap = |page: &&PagePlan| page.answer == AnswerKind::Sitemap;
+            let sitemap_paths: BTreeSet<String> = (site.pages.iter().filter(is_sitemap).map(|page| page.path.clone()))
+                .chain([sitemaps::USUAL_PATH.to_owned()])
+                .collect();
+            let known: BTreeSet<String> = paths(|permission| permission == Permission::Allowed);
             let open = || SiteAccess::Open {
                 forbidden: paths(|permission| permission != Permission::Allowed),
-                known: paths(|permission| permission == Permission::Allowed),
+                known: known.union(&sitemap_paths).cloned().collect(),
             };
+            let access = if site.is_open() { open() } else { SiteAccess::Closed };
             let labels = SiteLabels {
                 crawl_delay: site.crawl_delay(),
-                access: if site.is_open() { open() } else { SiteAccess::Closed },
+                access,
                 robots_paths: robots_files::robots_paths(site.robots).into_iter().collect(),
                 rules_of: site.robots_elsewhere.as_ref().map(|target| sites.sites()[target.site].name.clone()),
+                sitemap_paths,
             };
             (site.name.clone(), labels)
         });
@@ -145,7 +159,7 @@ struct SiteAudit<'a> {
 impl SiteAudit<'_> {
     fn run(&mut self) {
         let mut figures = SiteFigures::default();
-        let mut page_requests = 0;
+        let (mut page_requests, mut num_sitemaps) = (0, 0);
         let mut form: Option<&str> = None;
         for (place, &entry) in self.entries.iter().enumerate() {
             let earlier = &self.entries[..place];
@@ -158,6 +172,10 @@ impl SiteAudit<'_> {
             self.check_fields(entry, &mut form);
             if self.kind(entry) == RequestKind::Page {
                 page_requests += 1;
+                num_sitemaps += usize::from(self.labels.sitemap_paths.contains(&entry.path));
+                if num_sitemaps > self.rules.max_sitemaps && self.labels.sitemap_paths.contains(&entry.path) {
+                    self.violation(ViolationKind::TooManySitemaps, entry, format!("sitemap request {num_sitemaps}"));
+                }
                 self.check_page(entry, earlier, page_requests);
             }
         }

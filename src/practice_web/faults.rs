@@ -219,6 +219,32 @@ closed_list! {
     }
 }
 
+closed_list! {
+    /// What a site has for a sitemap. A site that has one has pages that nothing but its sitemap lists, where robots can read it.
+    SitemapKind {
+        /// A urlset that robots.txt names.
+        UrlSet,
+        /// An index that robots.txt names; its one child is a gzip file.
+        Index,
+        /// A list of URLs as text.
+        Text,
+        /// An RSS feed.
+        Feed,
+        /// A urlset with URLs of other sites among its own.
+        Foreign,
+        /// A urlset with a URL that robots.txt forbids.
+        ListsForbidden,
+        /// A gzip file of some KB that is inflated to 64 MiB.
+        Bomb,
+        /// An index of an index of an index, and so on.
+        Chain,
+        /// A web page where robots.txt names a sitemap.
+        Html,
+        /// A urlset at `/sitemap.xml` that nobody names, on a site with few links.
+        Unnamed,
+    }
+}
+
 /// How a fault weighs on its site: of the last two a site has one at most, so that the site can still be crawled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultWeight {
@@ -313,18 +339,20 @@ pub const PLAIN_ROBOTS: [RobotsKind; 4] =
 pub struct Faults {
     robots: BTreeSet<RobotsKind>,
     pages: BTreeSet<PageFault>,
+    sitemaps: BTreeSet<SitemapKind>,
 }
 
 impl Faults {
     /// Every fault.
     pub fn all() -> Self {
         let robots = RobotsKind::ALL.iter().copied().filter(|kind| !PLAIN_ROBOTS.contains(kind)).collect();
-        Self { robots, pages: PageFault::ALL.iter().copied().collect() }
+        let sitemaps = SitemapKind::ALL.iter().copied().collect();
+        Self { robots, pages: PageFault::ALL.iter().copied().collect(), sitemaps }
     }
 
     /// No fault: every site answers plainly.
     pub fn none() -> Self {
-        Self { robots: BTreeSet::new(), pages: BTreeSet::new() }
+        Self { robots: BTreeSet::new(), pages: BTreeSet::new(), sitemaps: BTreeSet::new() }
     }
 
     /// Every fault but those that last until the asker's own time-out.
@@ -362,6 +390,11 @@ impl Faults {
     /// The kinds of robots.txt, in order.
     pub fn robots(&self) -> impl Iterator<Item = RobotsKind> {
         self.robots.iter().copied()
+    }
+
+    /// The kinds of sitemaps beside the plain one, in order.
+    pub fn sitemaps(&self) -> impl Iterator<Item = SitemapKind> {
+        self.sitemaps.iter().copied()
     }
 
     /// The faults of pages, in order.

@@ -8,12 +8,13 @@ use std::{collections::HashMap, net::Ipv4Addr};
 use fastrand::Rng;
 
 use super::{
-    faults::{FaultWeight, PLAIN_ROBOTS, PageFault, RobotsKind},
+    faults::{FaultWeight, PLAIN_ROBOTS, PageFault, RobotsKind, SitemapKind},
     labels::{AnswerKind, ForbiddenBy, Permission, Storage},
     links, odd_pages,
     plan::PracticePlan,
     robots_files::{self, Elsewhere},
     site_plan::{PageHost, PagePlan, PracticeSites, Scheme, SitePlan, Target},
+    sitemaps,
     words::{Language, Writer, site_name, slug},
 };
 
@@ -71,6 +72,7 @@ fn site_without_links(plan: &PracticePlan, index: usize) -> SitePlan {
         robots,
         language,
         pages: Vec::new(),
+        sitemap: sitemaps::kind_of(plan, index, robots),
         robots_elsewhere: None,
         by_path: HashMap::new(),
         name,
@@ -95,6 +97,8 @@ fn address(plan: &PracticePlan, index: usize) -> Ipv4Addr {
 fn add_ordinary_pages(plan: &PracticePlan, site: &mut SitePlan, rng: &mut Rng) {
     let (min, max) = plan.pages_per_site;
     let num_pages = rng.usize(min.max(2)..=max.max(min).max(2));
+    let most = if sitemaps::is_shown(plan, site) { sitemaps::NUM_PAGES_BESIDE_SITEMAP } else { usize::MAX };
+    let num_pages = num_pages.min(most);
     let num_sections = (num_pages - 1).min(6);
     let has_docs = site.is_plain() && site.index % 8 == 4;
     for number in 0..num_pages {
@@ -127,10 +131,7 @@ fn add_special_pages(plan: &PracticePlan, site: &mut SitePlan, rng: &mut Rng) {
     }
     let unfollowed = html_page(plan, rng, site, odd_pages::UNFOLLOWED_PATH.to_owned(), site.language);
     site.pages.push(PagePlan { permission: Permission::Forbidden(ForbiddenBy::Nofollow), ..unfollowed });
-    if site.robots == RobotsKind::Rules {
-        let sitemap = html_page(plan, rng, site, "/sitemap.xml".to_owned(), site.language);
-        site.pages.push(PagePlan { answer: AnswerKind::Sitemap, storage: Storage::NotStored, ..sitemap });
-    }
+    sitemaps::add(plan, site, rng);
     if let (0, Some(canaries)) = (site.index, &plan.canaries) {
         site.pages[1].title = format!("{} {}", canaries.title, site.pages[1].title);
         let mut page = html_page(plan, rng, site, odd_pages::PANIC_PATH.to_owned(), site.language);
@@ -204,7 +205,13 @@ fn place_faults(plan: &PracticePlan, sites: &mut [SitePlan]) {
                 site.pages.iter().any(|page| page.permission == Permission::Forbidden(ForbiddenBy::RobotsRule));
             let is_first = site.index == 0 && plan.num_sites > 1;
             let needs_rule = fault == PageFault::RedirectToForbidden;
-            site.is_open() && !is_first && (site.is_plain() || !needs_plain) && (has_rule || !needs_rule)
+            // Whether the sitemap that nobody names is looked for must not hang on the site's health.
+            let may_be_unwell = weight == FaultWeight::Light || site.sitemap != Some(SitemapKind::Unnamed);
+            site.is_open()
+                && may_be_unwell
+                && !is_first
+                && (site.is_plain() || !needs_plain)
+                && (has_rule || !needs_rule)
         };
         // A site that already has a fault of this weight counts as more laden, so that two of a heavy kind meet only in a tiny web.
         let load = |site: &SitePlan| {

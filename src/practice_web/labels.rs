@@ -66,7 +66,7 @@ pub enum AnswerKind {
     ChainHop,
     /// A login form.
     LoginForm,
-    /// A list of the site's pages in XML.
+    /// A file of the site's sitemap.
     Sitemap,
 }
 

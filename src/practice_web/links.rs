@@ -9,6 +9,7 @@ use super::{
     odd_pages,
     plan::PracticePlan,
     site_plan::{LinkForm, PageHost, PagePlan, PlannedLink, Rel, SitePlan, Target},
+    sitemaps,
     words::Writer,
 };
 
@@ -133,7 +134,7 @@ fn places_are(site: &SitePlan, index: usize, wanted: Place) -> bool {
 
 fn place_of(site: &SitePlan, index: usize) -> Place {
     let page = &site.pages[index];
-    let is_landing = page.path.starts_with("/landing/");
+    let is_landing = page.path.starts_with("/landing/") || page.path.starts_with(sitemaps::LISTED_PREFIX);
     match (page.answer, page.permission) {
         _ if index == 0 || is_landing || page.path == odd_pages::BEHIND_NOFOLLOW_PATH => Place::Hidden,
         (_, Permission::Forbidden(ForbiddenBy::ForeignHop)) => Place::Hidden,

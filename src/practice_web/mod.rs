@@ -23,6 +23,7 @@ pub mod robots_files;
 pub mod script;
 mod server;
 pub mod site_plan;
+pub mod sitemaps;
 #[cfg(test)]
 mod tests;
 mod tls;

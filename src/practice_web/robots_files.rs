@@ -9,6 +9,7 @@ use super::{
     labels::{ForbiddenBy, Permission},
     script::{Answer, Head, RobotsRole, Step},
     site_plan::{PageHost, Ports, PracticeSites, SitePlan},
+    sitemaps,
 };
 
 /// What a robot need not read beyond (RFC 9309 §2.5 asks for 500 KiB at least; the node reads no more).
@@ -257,10 +258,12 @@ const OWN_GROUP: &str = "# Most robots are not wanted here.\nUser-agent: *\nDisa
 
 fn ordinary_rules(asked: &RobotsAsked<'_>) -> String {
     let origin = asked.site.origin(PageHost::Main, asked.ports);
+    let sitemap =
+        sitemaps::named_path(asked.site).map(|path| format!("\nSitemap: {origin}{path}\n")).unwrap_or_default();
     format!(
         "# {name}\nUser-agent: otherbot\nUser-agent: anotherbot\nDisallow: /\n\nUser-agent: *\nDisallow: /private/\n\
          Allow: /private/open/\nDisallow: /*.print$\nDisallow: /search?\nDisallow: /*/draft/*/edit\nDisallow: /tmp\n\
-         Disallow: /caf%C3%A9\nNoise: value\n\nSitemap: {origin}/sitemap.xml\n",
+         Disallow: /caf%C3%A9\nNoise: value\n{sitemap}",
         name = asked.site.name
     )
 }

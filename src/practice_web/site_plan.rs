@@ -7,7 +7,7 @@ use std::{collections::HashMap, net::Ipv4Addr, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    faults::{PLAIN_ROBOTS, RobotsKind},
+    faults::{PLAIN_ROBOTS, RobotsKind, SitemapKind},
     labels::{AnswerKind, Permission, RequestKind, Storage, UrlLabel},
     plan::PracticePlan,
     robots_files,
@@ -162,6 +162,8 @@ pub struct SitePlan {
     pub language: Language,
     /// Its pages, the home page first.
     pub pages: Vec<PagePlan>,
+    /// What it has for a sitemap, if it has one.
+    pub sitemap: Option<SitemapKind>,
     /// Where its robots.txt redirects to, if to another site.
     pub robots_elsewhere: Option<Target>,
     pub(super) by_path: HashMap<String, usize>,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use lohisoftbot::practice_web::auditor::AuditReport;
-use lohisoftbot::practice_web::faults::{Faults, RobotsKind};
+use lohisoftbot::practice_web::faults::{Faults, RobotsKind, SitemapKind};
 use lohisoftbot::practice_web::labels::{AnswerKind, UrlLabel};
 use lohisoftbot::practice_web::log::LogEntry;
 use lohisoftbot::practice_web::plan::{Canaries, PracticePlan};
@@ -26,6 +26,7 @@ pub struct Planned {
     pub name: String,
     pub robots: RobotsKind,
     pub is_open: bool,
+    pub sitemap: Option<SitemapKind>,
 }
 
 /// All that is left of the crawl.
@@ -90,6 +91,7 @@ fn make() -> Crawl {
         name: site.name.clone(),
         robots: site.robots,
         is_open: site.is_open(),
+        sitemap: site.sitemap,
     };
     Crawl {
         plans: plans.map(planned).collect(),

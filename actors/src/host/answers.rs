@@ -1,4 +1,4 @@
-//! What comes back: the answer to a request goes into the state, a page by way of its extractor.
+//! What comes back: the answer to a request goes into the state, a page or sitemap by way of its extractor.
 
 use actix::prelude::*;
 use lohisoftbot_core::ledger::RequestKind;
@@ -46,7 +46,9 @@ impl HostActor {
             Ok(response) => response,
         };
         let status = response.head.status;
-        match outcome::classify(&response.head, &url, arrival.at) {
+        let kind = ticket.intent.kind;
+        match outcome::classify(kind, &response.head, &url, arrival.at) {
+            Answer::Sitemap => self.read_sitemap(ticket, response, permit, arrival, ctx),
             Answer::Html => {
                 self.step = Step::Extracting(ticket.number, status, arrival);
                 let page = ExtractPage {
@@ -65,13 +67,13 @@ impl HostActor {
                 }
             }
             answer => {
-                self.note_answer(&answer, &url);
+                self.note_answer(kind, &answer, &url);
                 self.state.on_outcome(ticket.number, PageEnd::Answered { status, answer }, arrival);
             }
         }
     }
 
-    fn note_answer(&mut self, answer: &Answer, url: &PageUrl) {
+    fn note_answer(&mut self, kind: RequestKind, answer: &Answer, url: &PageUrl) {
         if let Answer::Barrier { .. } = answer {
             self.ports.stats.num_barriers.add_one();
         }
@@ -82,11 +84,16 @@ impl HostActor {
                     Permanence::Permanent => self.apply(StoreChange::RemovePage { url: url.clone() }),
                     Permanence::Temporary => {}
                 }
-                if !self.state.site().contains_host(target.host()) {
+                // Where a sitemap is sent to is no page that somebody links to.
+                if kind == RequestKind::Page && !self.state.site().contains_host(target.host()) {
                     self.frontier.do_send(LinksFound(vec![target]));
                 }
             }
-            PageFate::Store | PageFate::KeepRenewed | PageFate::Drop | PageFate::AskAgain { .. } => {}
+            PageFate::Store
+            | PageFate::ReadSitemap
+            | PageFate::KeepRenewed
+            | PageFate::Drop
+            | PageFate::AskAgain { .. } => {}
         }
     }
 }
@@ -99,7 +106,7 @@ impl Handler<Fetched> for HostActor {
             Step::InFlight(ticket, permit, _) if ticket.number == number => {
                 match ticket.intent.kind {
                     RequestKind::Robots => self.on_robots_report(&ticket, &report),
-                    RequestKind::Page => self.on_page_report(&ticket, report, permit, ctx),
+                    RequestKind::Page | RequestKind::Sitemap => self.on_page_report(&ticket, report, permit, ctx),
                 }
                 if matches!(self.step, Step::Idle) {
                     self.settle(ctx);

@@ -11,6 +11,7 @@ mod lending;
 mod parts;
 mod request;
 mod retire;
+mod sitemap;
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -66,7 +67,7 @@ enum Step {
     Aborting(TicketNumber, Vec<oneshot::Sender<()>>),
     /// Another site asks for the robots.txt that this one's redirects to.
     Borrowing,
-    /// The page is being read.
+    /// The page or sitemap is being read.
     Extracting(TicketNumber, u16, Arrival),
     /// The site is being given up; seeds that come late are handed back.
     Retiring(Vec<Seed>),

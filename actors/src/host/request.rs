@@ -76,7 +76,7 @@ impl Drop for Underway {
 
 impl HostActor {
     pub(super) fn prepare(&mut self, intent: RequestIntent, ctx: &mut Context<Self>) {
-        let origin = intent.url.origin();
+        let (origin, kind) = (intent.url.origin(), intent.kind);
         let ports = self.ports.clone();
         let work = async move {
             // Before the look-up, so that no address grows as old as a pause.
@@ -87,7 +87,7 @@ impl HostActor {
             };
             let slot = ports.address_gate.slot(address).await;
             ports.fetch_gate.pass().await;
-            Ready(Ok(Prepared { address, slot, permit: ports.permits.acquire().await }))
+            Ready(Ok(Prepared { address, slot, permit: ports.permits.acquire(kind).await }))
         };
         let underway = Underway::run(ctx.address(), work, Ready(Err(ResolveFailure::NameServers)));
         self.step = Step::Preparing(intent, underway);
@@ -125,6 +125,10 @@ impl HostActor {
         match ticket.intent.kind {
             RequestKind::Robots => self.ports.stats.num_robots_requests.add_one(),
             RequestKind::Page => self.ports.stats.num_page_requests.add_one(),
+            RequestKind::Sitemap => {
+                self.ports.stats.num_page_requests.add_one();
+                self.ports.stats.num_sitemap_requests.add_one();
+            }
         }
         tracing::trace!(url = %order.url, ticket = ticket.number, "request");
         let (number, ports) = (ticket.number, self.ports.clone());

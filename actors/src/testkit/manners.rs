@@ -31,7 +31,9 @@ pub fn assert_polite(log: &[LoggedRequest], delay: Duration) {
             let origin = request.url.origin().to_string();
             match request.kind {
                 RequestKind::Robots => drop(origins.insert(origin)),
-                RequestKind::Page => assert!(origins.contains(&origin), "robots.txt comes before {request:?}"),
+                RequestKind::Page | RequestKind::Sitemap => {
+                    assert!(origins.contains(&origin), "robots.txt comes before {request:?}")
+                }
             }
         }
     }
@@ -43,9 +45,9 @@ pub fn cut_off(mut log: Vec<LoggedRequest>, at: Timestamp) -> Vec<LoggedRequest>
     log
 }
 
-/// Page requests to a site in a log.
+/// Page requests to a site in a log, those for sitemaps included.
 pub fn num_page_requests(log: &[LoggedRequest], site: &Site) -> usize {
-    log.iter().filter(|request| request.kind == RequestKind::Page && request.url.site() == *site).count()
+    log.iter().filter(|request| request.kind.costs_budget() && request.url.site() == *site).count()
 }
 
 /// Most requests that were open at once.

@@ -64,6 +64,13 @@ impl ScriptedAnswer {
         Self::html(&format!("<!doctype html><title>A page</title><p>{links}</p>"))
     }
 
+    /// A sitemap of these pages.
+    pub fn sitemap(pages: &[&str]) -> Self {
+        let entries: String = pages.iter().map(|page| format!("<url><loc>{page}</loc></url>")).collect();
+        let head = ResponseHead::new(200).with("content-type", "application/xml");
+        Self::answer(head, &format!("<?xml version=\"1.0\"?><urlset>{entries}</urlset>"))
+    }
+
     /// A text, such as robots.txt.
     pub fn text(body: &str) -> Self {
         Self::answer(ResponseHead::new(200).with("content-type", "text/plain"), body)
@@ -178,9 +185,14 @@ impl ScriptedWeb {
         self.inner.borrow().log.clone()
     }
 
-    /// The paths asked of a host so far, robots.txt left out.
+    /// The paths asked of a host as pages so far: neither robots.txt nor sitemaps.
     pub fn pages_asked(&self, host: &str) -> Vec<String> {
-        let is_wanted = |request: &&LoggedRequest| request.kind == RequestKind::Page && request.url.host() == host;
+        self.asked(RequestKind::Page, host)
+    }
+
+    /// The paths asked of a host for this so far.
+    pub fn asked(&self, kind: RequestKind, host: &str) -> Vec<String> {
+        let is_wanted = |request: &&LoggedRequest| request.kind == kind && request.url.host() == host;
         self.inner
             .borrow()
             .log

@@ -12,8 +12,10 @@ use crate::url::PageUrl;
 /// What an answer says. The waits are those that its Retry-After asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// 200 with an HTML or XHTML page.
+    /// 200 with an HTML or XHTML page, where a page was asked for.
     Html,
+    /// 200 where a sitemap was asked for: whether it is one, its bytes say, not its Content-Type.
+    Sitemap,
     /// 200 with anything else, or another 2xx.
     OtherContent,
     /// 304: the stored copy is still right.
@@ -79,14 +81,15 @@ pub enum Permanence {
     Temporary,
 }
 
-/// What the answer to `request` says, received at `now`.
-pub fn classify(head: &ResponseHead, request: &PageUrl, now: Timestamp) -> Answer {
+/// What the answer to `request`, sent for a page or a sitemap, says, received at `now`.
+pub fn classify(kind: RequestKind, head: &ResponseHead, request: &PageUrl, now: Timestamp) -> Answer {
     let status = head.status;
     let retry_after = retry_after::wait_of(head, now);
     if let Some(kind) = barrier::of_head(head) {
         return Answer::Barrier { kind, status, retry_after };
     }
     match status {
+        200 if kind == RequestKind::Sitemap => Answer::Sitemap,
         200 if is_html(head) => Answer::Html,
         200..=299 => Answer::OtherContent,
         301 | 308 => redirect(head, request, Permanence::Permanent, retry_after),
@@ -105,12 +108,14 @@ pub(super) const fn is_busy(status: u16) -> bool {
     !matches!(status, 200..=499) || status == 429
 }
 
-/// Whether the body that follows `head` is to be read: all of robots.txt where it came, of a page only HTML. Whatever else is on the
-/// way, an archive of gigabytes or an error page, is left unread.
+/// Whether the body that follows `head` is to be read: all of robots.txt where it came, of a page only HTML, of a sitemap
+/// whatever comes with a 200, since sitemaps are sent under every type there is. Whatever else is on the way, an archive of gigabytes or an
+/// error page, is left unread.
 pub fn wants_body(kind: RequestKind, head: &ResponseHead) -> bool {
     match kind {
         RequestKind::Robots => (200..=299).contains(&head.status),
         RequestKind::Page => head.status == 200 && is_html(head) && barrier::of_head(head).is_none(),
+        RequestKind::Sitemap => head.status == 200 && barrier::of_head(head).is_none(),
     }
 }
 

@@ -19,6 +19,8 @@ pub const TRIES_AFTER_ASK_ONCE_MORE: u8 = 2;
 pub enum PageFate {
     /// Extracted and stored.
     Store,
+    /// Read for the URLs that it lists; nothing of it is stored.
+    ReadSitemap,
     /// The stored record stays; it is as fresh as a new one.
     KeepRenewed,
     /// Nothing is taken from the answer; what is stored of the page stays as it is.
@@ -80,6 +82,7 @@ pub enum BarrierWait {
 pub fn consequence(answer: &Answer) -> (PageFate, SiteEffect) {
     match answer {
         Answer::Html => (PageFate::Store, SiteEffect::ForgiveOneRung),
+        Answer::Sitemap => (PageFate::ReadSitemap, SiteEffect::ForgiveOneRung),
         Answer::OtherContent => (PageFate::Drop, SiteEffect::Nothing),
         Answer::NotModified => (PageFate::KeepRenewed, SiteEffect::Nothing),
         Answer::Redirect { target, permanence, retry_after } => {

@@ -23,7 +23,7 @@ fn request() -> PageUrl {
 }
 
 fn answer(head: &ResponseHead) -> Answer {
-    classify(head, &request(), NOW)
+    classify(RequestKind::Page, head, &request(), NOW)
 }
 
 #[track_caller]
@@ -47,6 +47,21 @@ fn html_and_xhtml_are_stored_and_a_rung_is_forgiven() {
     check(ResponseHead::new(200), PageFate::Store, SiteEffect::ForgiveOneRung);
     let twice = ResponseHead::new(200).with("content-type", "text/plain").with("content-type", "text/html");
     check(twice, PageFate::Store, SiteEffect::ForgiveOneRung);
+}
+
+#[test]
+fn answers_to_a_sitemap_differ_from_those_to_a_page_by_what_a_200_is() {
+    for content_type in ["application/xml", "text/html", "application/gzip", "text/plain", ""] {
+        let head = ResponseHead::new(200).with("content-type", content_type);
+        let answer = classify(RequestKind::Sitemap, &head, &request(), NOW);
+        assert_eq!(consequence(&answer), (PageFate::ReadSitemap, SiteEffect::ForgiveOneRung), "{content_type:?}");
+    }
+    for status in (100..600).filter(|status| *status != 200) {
+        let head = asks_a_minute(status);
+        assert_eq!(classify(RequestKind::Sitemap, &head, &request(), NOW), answer(&head), "{status}");
+    }
+    let challenge = ResponseHead::new(200).with("cf-mitigated", "challenge");
+    assert_eq!(classify(RequestKind::Sitemap, &challenge, &request(), NOW), answer(&challenge));
 }
 
 #[test]
@@ -231,6 +246,11 @@ fn a_body_is_read_only_where_something_of_it_is_kept() {
         (RequestKind::Page, html(404), false),
         (RequestKind::Page, html(301), false),
         (RequestKind::Page, html(503), false),
+        (RequestKind::Sitemap, ResponseHead::new(200).with("content-type", "application/gzip"), true),
+        (RequestKind::Sitemap, html(200), true),
+        (RequestKind::Sitemap, html(200).with("cf-mitigated", "challenge"), false),
+        (RequestKind::Sitemap, html(206), false),
+        (RequestKind::Sitemap, html(404), false),
         (RequestKind::Robots, ResponseHead::new(200).with("content-type", "application/octet-stream"), true),
         (RequestKind::Robots, html(200), true),
         (RequestKind::Robots, html(404), false),
@@ -260,10 +280,12 @@ proptest! {
     }
 
     #[test]
-    fn only_a_page_that_is_stored_has_its_body_read(status: u16, content_type in "text/html|text/plain|.{0,12}", mark in "challenge|x") {
+    fn only_what_is_stored_or_read_for_its_list_has_its_body_read(status: u16, content_type in "text/html|text/plain|.{0,12}", mark in "challenge|x") {
         let head = ResponseHead::new(status).with("content-type", content_type).with("cf-mitigated", mark);
         let (fate, _) = consequence(&answer(&head));
         prop_assert_eq!(wants_body(RequestKind::Page, &head), fate == PageFate::Store);
+        let (fate, _) = consequence(&classify(RequestKind::Sitemap, &head, &request(), NOW));
+        prop_assert_eq!(wants_body(RequestKind::Sitemap, &head), fate == PageFate::ReadSitemap);
     }
 
     #[test]

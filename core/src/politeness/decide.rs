@@ -48,7 +48,7 @@ impl HostState {
         }
         match proposal.kind {
             RequestKind::Robots => HostAction::FetchRobots(proposal),
-            RequestKind::Page => HostAction::Fetch(proposal),
+            RequestKind::Page | RequestKind::Sitemap => HostAction::Fetch(proposal),
         }
     }
 
@@ -112,6 +112,7 @@ impl HostState {
         }
         self.queue.reopen();
         self.queue_seeds();
+        self.queue_known_sitemaps(now);
         self.forget_robots_failures();
         let event = SiteEvent::CycleOpened {
             cycle: self.account.cycle + 1,
@@ -153,16 +154,21 @@ impl HostState {
         let stands_back = |entry: &FrontierEntry| any_failed && self.robots_failed(&entry.url);
         let in_order = self.queue.by_choice(stands_back);
         let proposed = in_order.into_iter().find_map(|url| self.propose(url, now));
+        let proposed = proposed.or_else(|| self.guess_sitemap(now).and_then(|guess| self.propose(guess, now)));
         proposed.ok_or_else(|| self.why_nothing_is_left())
     }
 
     /// The request that brings `url` nearer; none where it may not be asked, and then it leaves the queue.
     fn propose(&mut self, url: PageUrl, now: Timestamp) -> Option<RequestIntent> {
+        if self.role_of(&url).is_sitemap() && !self.may_ask_sitemap() {
+            self.drop_url(&url, DropReason::SitemapsSpent);
+            return None;
+        }
         match self.robots_standing(&url, now) {
             Standing::Ask(robots_url) => Some(robots_intent(robots_url)),
             Standing::Allowed(ground) => {
                 let url = self.home_before(&url).unwrap_or(url);
-                Some(RequestIntent { kind: RequestKind::Page, url, ground })
+                Some(RequestIntent { kind: self.role_of(&url).request_kind(), url, ground })
             }
             Standing::Drop(reason) => {
                 self.drop_url(&url, reason);

@@ -14,6 +14,7 @@ mod lending;
 mod outcomes;
 mod robots_cache;
 mod row;
+mod sitemaps;
 #[cfg(test)]
 mod tests;
 
@@ -35,6 +36,7 @@ pub use crate::seed::{Seed, SeedScheme};
 pub use lending::LentRobots;
 pub use outcomes::{PageEnd, StoredAs};
 pub use robots_cache::{OriginRobots, PolicyCopy, RobotsEnd};
+pub use sitemaps::{MAX_SITEMAP_REQUESTS, SitemapEnd};
 
 /// How long a site is left alone after barriers.
 pub const BARRIER_PARK: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -84,7 +86,7 @@ pub struct RequestIntent {
 pub enum HostAction {
     /// Ask for an origin's robots.txt, or for a redirect hop of it.
     FetchRobots(RequestIntent),
-    /// Ask for a page.
+    /// Ask for a page or a sitemap.
     Fetch(RequestIntent),
     /// The robots.txt lies at this origin of another site, whose own it is to ask for; its end comes by `on_borrowed`.
     BorrowRobots(Origin),
@@ -284,6 +286,11 @@ impl HostState {
     fn record(&mut self, at: Timestamp, event: SiteEvent) {
         self.account.apply(at, &event);
         self.events.push((at, event));
+    }
+
+    /// Most URLs that its queue takes.
+    pub fn max_queued_urls(&self) -> usize {
+        self.rules.max_queued_urls
     }
 
     /// Where its crawl starts.

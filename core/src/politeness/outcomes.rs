@@ -1,4 +1,4 @@
-//! What follows for the site from a page request that ended, and from a name that could not be resolved.
+//! What follows for the site from a request for a page or a sitemap that ended, and from a name that could not be resolved.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::{Arrival, BARRIER_PARK, FoundUrl, HostState, LentRobots, MAX_BARRIER_
 use crate::backoff;
 use crate::ledger::{EndKind, FinishReason, SiteEvent, TicketNumber, Wait, WaitReason};
 use crate::outcome::{self, Answer, BarrierWait, FetchFailure, PageFate, ResolveFailure, SiteEffect};
-use crate::page_choice::{DropReason, EntryStanding, FrontierEntry, MAX_REDIRECT_HOPS};
+use crate::page_choice::{DropReason, EntryRole, EntryStanding, FrontierEntry, MAX_REDIRECT_HOPS};
 use crate::time::Timestamp;
 use crate::url::PageUrl;
 
@@ -136,6 +136,8 @@ impl HostState {
     fn apply_fate(&mut self, url: &PageUrl, fate: PageFate, why_dropped: DropReason, num_tries: u8) {
         let standing = match fate {
             PageFate::Store | PageFate::KeepRenewed => EntryStanding::Stored,
+            // What was read of it comes by `on_sitemap`.
+            PageFate::ReadSitemap => EntryStanding::SitemapRead { num_urls: 0 },
             PageFate::AskAgain { tries } if num_tries < tries => EntryStanding::Queued,
             PageFate::AskAgain { .. } => EntryStanding::Dropped(DropReason::TooManyTries),
             PageFate::Remove => EntryStanding::Dropped(DropReason::Gone),
@@ -151,8 +153,14 @@ impl HostState {
     /// Queues the target of a redirect, under all the checks that any URL passes.
     fn follow(&mut self, url: &PageUrl, target: &PageUrl) {
         let (depth, num_hops) = self.queue.get(url).map_or((0, 0), |entry| (entry.depth, entry.num_hops));
-        if num_hops < MAX_REDIRECT_HOPS {
-            self.on_links([FoundUrl { url: target.clone(), depth, num_hops: num_hops + 1 }]);
+        if num_hops >= MAX_REDIRECT_HOPS {
+            return;
+        }
+        match self.role_of(url) {
+            EntryRole::Page => self.on_links([FoundUrl { url: target.clone(), depth, num_hops: num_hops + 1 }]),
+            role @ (EntryRole::Sitemap { .. } | EntryRole::GuessedSitemap) => {
+                self.follow_to_sitemap(target, role, num_hops + 1);
+            }
         }
     }
 
@@ -194,7 +202,7 @@ impl HostState {
         self.extend_wait(Wait { until: at.plus(span), reason }, self.account.rung, at);
     }
 
-    fn end_barrier_streak(&mut self, at: Timestamp) {
+    pub(super) fn end_barrier_streak(&mut self, at: Timestamp) {
         if self.account.barrier_streak > 0 {
             self.record(at, SiteEvent::BarrierStreak(0));
         }
@@ -272,6 +280,7 @@ fn drop_reason(answer: &Answer, status: u16) -> DropReason {
         Answer::OtherContent if status == 200 => DropReason::NotHtml,
         Answer::Redirect { .. } => DropReason::Redirect { target: None },
         Answer::Html
+        | Answer::Sitemap
         | Answer::OtherContent
         | Answer::NotModified
         | Answer::Gone

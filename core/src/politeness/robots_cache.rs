@@ -313,6 +313,7 @@ impl HostState {
         robots.num_failures = 0;
         robots.retry_at = Timestamp::EPOCH;
         self.judge_again(origin);
+        self.queue_named_sitemaps(origin);
     }
 
     /// A tightened file holds for what is stored and queued already: pages that it forbids now give their records up, and leave the

@@ -34,6 +34,7 @@ impl HostState {
             state.queue.reopen();
             state.queue_seeds();
         }
+        state.queue_known_sitemaps(now);
         state.on_exclusions(exclusions);
         if let Some(open) = state.account.open.clone() {
             state.queue.count_try(&open.url);

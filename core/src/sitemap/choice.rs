@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use super::SitemapUrl;
+use crate::extract::WorkBudget;
 use crate::site::Site;
 use crate::time::Timestamp;
 use crate::url::PageUrl;
@@ -17,11 +18,21 @@ pub fn same_site_only<'a>(urls: &'a [SitemapUrl], site: &Site) -> Vec<&'a Sitema
     urls.iter().filter(|listed| listed.url.host_str().is_some_and(|host| site.contains_host(host))).collect()
 }
 
-/// At most `max_pages` pages of the site, the best first, each once. A time after `now` is a lie or a mistake, and counts as none.
-pub fn choose(urls: &[SitemapUrl], site: &Site, now: Timestamp, max_pages: usize) -> Vec<(PageUrl, Option<Timestamp>)> {
+/// At most `max_pages` pages of the site, the best first, each once. A time after `now` is a lie or a mistake, and counts as none. Where
+/// the budget ends, the rest of the list is let go.
+pub fn choose(
+    urls: &[SitemapUrl],
+    site: &Site,
+    now: Timestamp,
+    max_pages: usize,
+    budget: &mut dyn WorkBudget,
+) -> Vec<(PageUrl, Option<Timestamp>)> {
     let mut places = HashMap::new();
     let mut pages: Vec<(PageUrl, Option<Timestamp>)> = Vec::new();
     for listed in same_site_only(urls, site) {
+        if !budget.may_go_on() {
+            break;
+        }
         let Ok(url) = PageUrl::from_url(listed.url.clone()) else { continue };
         let lastmod = listed.lastmod.filter(|changed_at| *changed_at <= now);
         match places.entry(url.clone()) {
@@ -56,7 +67,7 @@ mod tests {
 
     #[track_caller]
     fn check(urls: &[(&str, Option<u64>)], max_pages: usize, wanted: &[&str]) {
-        let chosen = choose(&listed(urls), &Site::of_host("a.example"), NOW, max_pages);
+        let chosen = choose(&listed(urls), &Site::of_host("a.example"), NOW, max_pages, &mut || true);
         let chosen: Vec<&str> = chosen.iter().map(|(url, _)| url.as_str()).collect();
         assert_eq!(chosen, wanted, "{urls:?}");
     }

@@ -7,7 +7,7 @@
 //!
 //! What it deliberately does not do: undo gzip (the carrier does, bounded), fetch, or judge whether a listed URL may be asked. The list
 //! is what the file says, other sites' and private hosts' URLs included; [`choose`] makes pages of one site out of it, and
-//! [`SitemapWalk`] says which sitemap is asked next.
+//! [`crate::page_choice`] says which sitemap is asked next.
 //!
 //! Invariant: work and memory are linear in the size of the file, within [`SitemapLimits`], and the work stops when its budget says so.
 
@@ -18,7 +18,6 @@ mod lastmod;
 mod listing;
 mod meter;
 mod names;
-mod walk;
 mod xml;
 
 #[cfg(test)]
@@ -29,7 +28,6 @@ mod tests;
 use ::url::Url;
 
 pub use self::choice::{choose, same_site_only};
-pub use self::walk::{MAX_INDEX_DEPTH, MAX_SITEMAP_REQUESTS, MAX_WAITING_SITEMAPS, SitemapWalk};
 use crate::extract::WorkBudget;
 use crate::time::Timestamp;
 

@@ -190,13 +190,20 @@ fn the_body_of_an_archive_is_not_read() {
         ResponseHead::new(200).with("content-type", "application/java-archive").with("content-length", "52428800");
     assert!(!wants_body(RequestKind::Page, &head), "yasserg/crawler4j#163");
     let url = PageUrl::parse(AT, None).unwrap();
-    assert_eq!(classify(&head, &url, Timestamp::EPOCH), Answer::OtherContent, "yasserg/crawler4j#163");
+    assert_eq!(
+        classify(RequestKind::Page, &head, &url, Timestamp::EPOCH),
+        Answer::OtherContent,
+        "yasserg/crawler4j#163"
+    );
 }
 
 #[test]
 fn a_bot_protection_is_a_barrier_and_never_a_page() {
     let head = ResponseHead::new(403).with("content-type", "text/html").with("cf-mitigated", "challenge");
     let url = PageUrl::parse(AT, None).unwrap();
-    assert!(matches!(classify(&head, &url, Timestamp::EPOCH), Answer::Barrier { .. }), "linkwarden/linkwarden#961");
+    assert!(
+        matches!(classify(RequestKind::Page, &head, &url, Timestamp::EPOCH), Answer::Barrier { .. }),
+        "linkwarden/linkwarden#961"
+    );
     assert!(!wants_body(RequestKind::Page, &head), "linkwarden/linkwarden#961");
 }

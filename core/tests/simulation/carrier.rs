@@ -11,13 +11,14 @@ use lohisoftbot_core::ledger::{FinishReason, RequestKind, SiteAccount, SiteEvent
 use lohisoftbot_core::origin::{Origin, Scheme};
 use lohisoftbot_core::outcome::{self, Answer};
 use lohisoftbot_core::politeness::{
-    Arrival, FoundUrl, HostAction, HostState, PageEnd, RequestIntent, RobotsEnd, Seed, SeedScheme, SiteRules, StoredAs,
-    Ticket,
+    Arrival, FoundUrl, HostAction, HostState, PageEnd, RequestIntent, RobotsEnd, Seed, SeedScheme, SiteRules,
+    SitemapEnd, StoredAs, Ticket,
 };
 use lohisoftbot_core::time::Timestamp;
 
 use crate::checker::{Checker, Promises, Watched};
 use crate::crash::Snapshot;
+use crate::replies::SitemapReply;
 use crate::rng::Rng;
 use crate::rules::random_rules;
 use crate::server::{Server, Temper};
@@ -298,6 +299,7 @@ impl Carrier {
         match ticket.intent.kind {
             RequestKind::Robots => self.robots_answered(ticket, took),
             RequestKind::Page => self.page_answered(ticket, took),
+            RequestKind::Sitemap => self.sitemap_answered(ticket, took),
         }
         if self.rng.once_in(10) {
             self.take_snapshot();
@@ -325,7 +327,7 @@ impl Carrier {
         let arrival = self.arrival(took);
         let end = match &reply.answer {
             Err(failure) => PageEnd::Failed(*failure),
-            Ok(head) => match outcome::classify(head, url, arrival.at) {
+            Ok(head) => match outcome::classify(RequestKind::Page, head, url, arrival.at) {
                 Answer::Html => PageEnd::Page { status: head.status, stored: self.stored_as() },
                 answer => PageEnd::Answered { status: head.status, answer },
             },
@@ -337,6 +339,25 @@ impl Carrier {
             self.now = self.now.plus(self.rng.millis(0, 50));
         }
         self.state.on_outcome(ticket.number, end, arrival);
+    }
+
+    fn sitemap_answered(&mut self, ticket: &Ticket, took: Duration) {
+        let url = &ticket.intent.url;
+        let SitemapReply { reply, end } = self.server.answer_sitemap(url, self.now);
+        trace::note(|| format!("{} <- sitemap {:?}, wait until {:?}", self.now, reply.said, reply.wait_until));
+        self.checker.page_ended(&reply, self.now, took);
+        let arrival = self.arrival(took);
+        let failed = |state: &mut HostState, end| state.on_outcome(ticket.number, end, arrival);
+        match &reply.answer {
+            Err(failure) => failed(&mut self.state, PageEnd::Failed(*failure)),
+            Ok(head) => match outcome::classify(RequestKind::Sitemap, head, url, arrival.at) {
+                Answer::Sitemap => {
+                    self.now = self.now.plus(self.rng.millis(0, 50));
+                    self.state.on_sitemap(ticket.number, head.status, end, arrival);
+                }
+                answer => failed(&mut self.state, PageEnd::Answered { status: head.status, answer }),
+            },
+        }
     }
 
     fn stored_as(&mut self) -> StoredAs {
@@ -362,9 +383,10 @@ impl Carrier {
         }
         let before = self.state.account().clone();
         let arrival = self.arrival(Duration::from_secs(1));
-        match self.rng.below(3) {
+        match self.rng.below(4) {
             0 => self.state.on_outcome(stale, PageEnd::Page { status: 200, stored: StoredAs::Record }, arrival),
             1 => self.state.on_abandoned(stale, arrival),
+            2 => self.state.on_sitemap(stale, 200, SitemapEnd::NoSitemap, arrival),
             _ => {
                 let failure = lohisoftbot_core::outcome::FetchFailure::Reset;
                 self.state.on_robots(stale, RobotsEnd::Failed(failure), arrival);

@@ -2,6 +2,7 @@
 
 use lohisoftbot_core::ledger::FinishReason;
 use lohisoftbot_core::page_choice::EntryStanding;
+use lohisoftbot_core::url::PageUrl;
 
 use crate::carrier::Carrier;
 use crate::checker::Watched;
@@ -19,8 +20,12 @@ impl Carrier {
         let permitted = |path: &str| file.is_none_or(|file| file.permits(path));
         let num_open = main.pages.iter().filter(|page| permitted("/") && permitted(page.path_and_query())).count();
         let asked = self.checker.cycle_pages();
-        let num_main = asked.iter().filter(|url| url.origin() == main.origin).count();
-        let wanted = num_open.min(usize::from(self.rules.budget.page_requests()) - (asked.len() - num_main));
+        let num_main = asked.iter().filter(|url| main.pages.contains(url)).count();
+        // What only a sitemap lists comes last, so it takes nothing from the pages that are linked to.
+        let of_main_or_listed = |url: &&PageUrl| url.origin() == main.origin;
+        let num_others = asked.len() - asked.iter().filter(of_main_or_listed).count();
+        let num_spent = num_others + self.checker.num_cycle_sitemaps();
+        let wanted = num_open.min(usize::from(self.rules.budget.page_requests()).saturating_sub(num_spent));
         if num_main < wanted {
             return Err(format!("finished ({reason:?}) with {num_main} of {wanted} pages of a calm site"));
         }

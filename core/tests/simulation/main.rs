@@ -35,6 +35,7 @@ const EVENTS_PER_SITE: u64 = 10_000;
 struct Totals {
     requests: u64,
     pages: u64,
+    sitemaps: u64,
     cycles: u64,
     crashes: u64,
 }
@@ -46,7 +47,13 @@ fn play(seed: u64, num_events: u64) -> Result<Totals, String> {
         carrier.step().map_err(|wrong| format!("event {event}: {wrong}"))?;
     }
     let Carrier { checker, num_cycles, num_crashes, .. } = carrier;
-    Ok(Totals { requests: checker.num_requests, pages: checker.num_pages, cycles: num_cycles, crashes: num_crashes })
+    Ok(Totals {
+        requests: checker.num_requests,
+        pages: checker.num_pages,
+        sitemaps: checker.num_sitemaps,
+        cycles: num_cycles,
+        crashes: num_crashes,
+    })
 }
 
 /// Plays one site; if a promise is broken, or the state machine panics, plays it again and shows the last steps.
@@ -75,9 +82,10 @@ fn promises_hold_on_thousands_of_sites_through_years_of_faults() {
             if seed >= NUM_SITES {
                 return sum;
             }
-            let Totals { requests, pages, cycles, crashes } = play_or_show(seed, EVENTS_PER_SITE);
+            let Totals { requests, pages, sitemaps, cycles, crashes } = play_or_show(seed, EVENTS_PER_SITE);
             sum.requests += requests;
             sum.pages += pages;
+            sum.sitemaps += sitemaps;
             sum.cycles += cycles;
             sum.crashes += crashes;
         }
@@ -94,6 +102,7 @@ fn promises_hold_on_thousands_of_sites_through_years_of_faults() {
     let total = |of: fn(&Totals) -> u64| sums.iter().map(of).sum::<u64>();
     assert!(total(|sum| sum.requests) > NUM_SITES * EVENTS_PER_SITE / 20, "{sums:?}");
     assert!(total(|sum| sum.pages) > NUM_SITES * 20, "{sums:?}");
+    assert!(total(|sum| sum.sitemaps) > NUM_SITES * 5, "{sums:?}");
     assert!(total(|sum| sum.cycles) > NUM_SITES * 2, "{sums:?}");
     assert!(total(|sum| sum.crashes) > NUM_SITES, "{sums:?}");
 }

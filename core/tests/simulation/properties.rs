@@ -7,7 +7,7 @@ use lohisoftbot_core::exclusion::{Domain, Exclusion, Exclusions};
 use lohisoftbot_core::ledger::{RequestKind, SiteAccount, SiteEvent};
 use lohisoftbot_core::outcome::{Answer, FetchFailure, ResolveFailure};
 use lohisoftbot_core::politeness::{
-    Arrival, FoundUrl, HostAction, HostState, PageEnd, RobotsEnd, Seed, SeedScheme, StoredAs, Ticket,
+    Arrival, FoundUrl, HostAction, HostState, PageEnd, RobotsEnd, Seed, SeedScheme, SitemapEnd, StoredAs, Ticket,
 };
 use lohisoftbot_core::response::ResponseHead;
 use lohisoftbot_core::robots::status::BodyEnd;
@@ -29,6 +29,7 @@ enum Call {
     RobotsAnswer(u16),
     RobotsHop(u8),
     Page,
+    Sitemap(u8),
     PageAnswer(u16, Option<u64>),
     Fail,
     Link(u8),
@@ -50,6 +51,7 @@ fn calls() -> impl Strategy<Value = Call> {
         3 => prop_oneof![Just(200u16), Just(404), Just(403), Just(401), Just(503), 100u16..700].prop_map(Call::RobotsAnswer),
         1 => any::<u8>().prop_map(Call::RobotsHop),
         3 => Just(Call::Page),
+        2 => any::<u8>().prop_map(Call::Sitemap),
         2 => (100u16..700, proptest::option::of(0u64..1_000_000)).prop_map(|(status, wait)| Call::PageAnswer(status, wait)),
         1 => Just(Call::Fail),
         3 => any::<u8>().prop_map(Call::Link),
@@ -112,14 +114,14 @@ impl Row {
 
     fn answer_robots(&mut self, head: &ResponseHead) {
         if let Some(ticket) = self.open(RequestKind::Robots) {
-            let body = b"User-agent: *\nDisallow: /1\nCrawl-delay: 40\n";
+            let body = b"User-agent: *\nDisallow: /1\nCrawl-delay: 40\nSitemap: /7\nSitemap: /8\nSitemap: /9\n";
             let end = RobotsEnd::Answered { head, body, body_end: BodyEnd::Whole };
             self.state.on_robots(ticket, end, self.arrival());
         }
     }
 
     fn end_page(&mut self, end: PageEnd) {
-        if let Some(ticket) = self.open(RequestKind::Page) {
+        if let Some(ticket) = self.open(RequestKind::Page).or_else(|| self.open(RequestKind::Sitemap)) {
             self.state.on_outcome(ticket, end, self.arrival());
         }
     }
@@ -140,6 +142,12 @@ impl Row {
                 self.answer_robots(&ResponseHead::new(301).with("location", some_url(*number).as_str()));
             }
             Call::Page => self.end_page(PageEnd::Page { status: 200, stored: StoredAs::Record }),
+            Call::Sitemap(number) => {
+                if let Some(ticket) = self.open(RequestKind::Sitemap) {
+                    let (pages, sitemaps) = (vec![some_url(*number)], vec![some_url(number.wrapping_add(1))]);
+                    self.state.on_sitemap(ticket, 200, SitemapEnd::Read { pages, sitemaps }, self.arrival());
+                }
+            }
             Call::PageAnswer(status, wait) => {
                 let retry_after = wait.map(Duration::from_secs);
                 let answer = Answer::Busy { status: *status, retry_after };

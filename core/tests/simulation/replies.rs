@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use lohisoftbot_core::outcome::FetchFailure;
+use lohisoftbot_core::politeness::SitemapEnd;
 use lohisoftbot_core::response::ResponseHead;
 use lohisoftbot_core::robots::status::BodyEnd;
 use lohisoftbot_core::time::Timestamp;
@@ -81,6 +82,12 @@ pub struct PageReply {
     pub said: PageSaid,
     pub links: Vec<PageUrl>,
     pub wait_until: Option<Timestamp>,
+}
+
+/// The answer to a request for a sitemap, and what the reading of its body comes to.
+pub struct SitemapReply {
+    pub reply: PageReply,
+    pub end: SitemapEnd,
 }
 
 const FAILURES: [FetchFailure; 11] = FetchFailure::ALL;
@@ -225,6 +232,31 @@ pub fn page_reply(server: &mut Server, place: usize, url: &PageUrl, at: Timestam
         (_, 39) => answered(304, PageSaid::Other, &[]),
         (Some(_) | None, _) => PageReply { links, ..answered(200, PageSaid::Good, &[("content-type", "text/html")]) },
     }
+}
+
+/// Like a page, but that any 200 is good: what the bytes are is told by what was read of them.
+pub fn sitemap_reply(server: &mut Server, place: usize, url: &PageUrl, at: Timestamp) -> SitemapReply {
+    let mut reply = page_reply(server, place, url, at);
+    if reply.answer.as_ref().is_ok_and(|head| head.status == 200) && reply.said == PageSaid::Other {
+        reply.said = PageSaid::Good;
+    }
+    let pages = server.origins[place].pages.clone();
+    let rng = server.rng();
+    let here = |path: &str| PageUrl::parse(path, Some(url)).expect("a path of the site");
+    let end = match rng.below(8) {
+        0 => SitemapEnd::NoSitemap,
+        1 => SitemapEnd::Failed,
+        _ => {
+            let linked = pages.into_iter().take(3);
+            let unlinked = (0..rng.below(60)).map(|number| here(&format!("/s/{number}")));
+            let foreign = here("https://elsewhere.test/");
+            let number = rng.below(1000);
+            let sitemaps =
+                vec![here(&format!("/sitemaps/{number}.xml")), here("https://elsewhere.test/map.xml"), url.clone()];
+            SitemapEnd::Read { pages: linked.chain([foreign]).chain(unlinked).collect(), sitemaps }
+        }
+    };
+    SitemapReply { reply, end }
 }
 
 /// The home page links to all pages of its origin and to the other origins' home pages; a page to its neighbours.

@@ -9,12 +9,24 @@ use crate::rng::Rng;
 /// Beginnings of paths that files speak of; the pages of a fake site lie under them.
 pub const PREFIXES: [&str; 6] = ["/a/", "/b/", "/c", "/d/x", "/d/", "/"];
 
+/// Places that files name as sitemaps: some under rules, one that is a page, and one that is not the site's own.
+const SITEMAPS: [&str; 7] = [
+    "/sitemaps/0.xml",
+    "/sitemaps/9.xml",
+    "/a/map.xml",
+    "/c.xml",
+    "/sitemap.xml",
+    "/",
+    "https://elsewhere.test/map.xml",
+];
+
 /// What the author wants.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RobotsFile {
     pub allow: Vec<&'static str>,
     pub disallow: Vec<&'static str>,
     pub crawl_delay: Option<u64>,
+    pub sitemaps: Vec<&'static str>,
 }
 
 impl RobotsFile {
@@ -29,6 +41,9 @@ impl RobotsFile {
         }
         if rng.once_in(4) {
             file.crawl_delay = Some(rng.pick(&[1, 7, 20, 45, 90, 600, 86_400, 1_000_000]));
+        }
+        if rng.once_in(3) {
+            file.sitemaps = (0..1 + rng.below(4)).map(|_| rng.pick(&SITEMAPS)).collect();
         }
         file
     }
@@ -67,6 +82,9 @@ impl RobotsFile {
         }
         for prefix in &self.allow {
             writeln!(text, "Allow: {prefix}").expect("a String takes all");
+        }
+        for sitemap in &self.sitemaps {
+            writeln!(text, "Sitemap: {sitemap}").expect("a String takes all");
         }
         text
     }

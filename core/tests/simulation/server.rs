@@ -12,7 +12,7 @@ use lohisoftbot_core::site::Site;
 use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
 
-use crate::replies::{PageReply, RobotsMood, RobotsReply, page_reply, robots_reply};
+use crate::replies::{PageReply, RobotsMood, RobotsReply, SitemapReply, page_reply, robots_reply, sitemap_reply};
 use crate::rng::Rng;
 use crate::robots_file::RobotsFile;
 
@@ -153,6 +153,13 @@ impl Server {
         let place = self.place_of(&url.origin());
         self.change_moods(place, at);
         page_reply(self, place, url, at)
+    }
+
+    /// The answer to a request for a sitemap that ends at `at`.
+    pub fn answer_sitemap(&mut self, url: &PageUrl, at: Timestamp) -> SitemapReply {
+        let place = self.place_of(&url.origin());
+        self.change_moods(place, at);
+        sitemap_reply(self, place, url, at)
     }
 
     /// How long an answer takes.

@@ -27,11 +27,13 @@ pub enum ViolationKind {
     BeforeRobots,
     /// A request with a cookie, a credential or a Referer (P5).
     Credentials,
+    /// A request for a sitemap beyond the two of a cycle.
+    TooManySitemaps,
 }
 
 impl ViolationKind {
     /// Every kind.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::AtOnce,
         Self::TooSoon,
         Self::Forbidden,
@@ -41,6 +43,7 @@ impl ViolationKind {
         Self::UserAgentChanged,
         Self::BeforeRobots,
         Self::Credentials,
+        Self::TooManySitemaps,
     ];
 
     /// A few plain words for people.
@@ -55,6 +58,7 @@ impl ViolationKind {
             Self::UserAgentChanged => "requests with another User-Agent than before",
             Self::BeforeRobots => "page requests before robots.txt",
             Self::Credentials => "requests with cookies, credentials or Referer",
+            Self::TooManySitemaps => "requests for more sitemaps than two",
         }
     }
 }

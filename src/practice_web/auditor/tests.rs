@@ -71,6 +71,7 @@ fn labels() -> AuditLabels {
         access: SiteAccess::Open { forbidden, known },
         robots_paths: BTreeSet::from(["/robots.txt".to_owned(), "/hop-1/robots.txt".to_owned()]),
         rules_of: None,
+        sitemap_paths: BTreeSet::from(["/90".to_owned(), "/91".to_owned()]),
     };
     AuditLabels { sites: BTreeMap::from([("quiet-mill.test".to_owned(), labels)]) }
 }
@@ -202,6 +203,15 @@ fn page_requests_over_the_budget_are_counted_and_robots_is_not() {
     }
     let report = check(&log, &[(ViolationKind::OverBudget, 41), (ViolationKind::OverBudget, 43)]);
     assert_eq!(report.sites["quiet-mill.test"].num_page_requests, 22);
+}
+
+#[test]
+fn third_request_for_a_sitemap_is_counted_and_one_for_a_page_after_two_is_not() {
+    let mut log = Log::with_robots();
+    for path in ["/90", "/1", "/90", "/2", "/91"] {
+        log.ask(path);
+    }
+    check(&log, &[(ViolationKind::TooManySitemaps, 5)]);
 }
 
 #[test]

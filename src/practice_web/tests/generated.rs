@@ -1,6 +1,11 @@
 //! What is generated: enough of everything, all of it reachable, and the same from the same seed.
 
-use super::*;
+use super::{
+    faults::SitemapKind,
+    site_plan::{PagePlan, SitePlan},
+    sitemaps::LISTED_PREFIX,
+    *,
+};
 
 #[test]
 fn same_seed_gives_same_sites_and_another_seed_others() {
@@ -27,6 +32,13 @@ fn full_web_shows_every_fault_and_every_kind_of_robots() {
     for fault in PageFault::ALL {
         assert_eq!(pages().filter(|page| page.answer == AnswerKind::Fault(*fault)).count(), 1, "{fault:?}");
     }
+    for kind in SitemapKind::ALL {
+        let shown = sites.sites().iter().filter(|site| site.sitemap == Some(*kind));
+        let num_listed =
+            |site: &SitePlan| site.pages.iter().filter(|page| page.path.starts_with(LISTED_PREFIX)).count();
+        let best = shown.map(num_listed).max();
+        assert_eq!(best, Some(if kind.is_readable() { 2 } else { 0 }), "{kind:?}");
+    }
     let shared: BTreeSet<Ipv4Addr> = sites.sites()[58..].iter().map(|site| site.address).collect();
     let all: BTreeSet<Ipv4Addr> = sites.sites().iter().map(|site| site.address).collect();
     assert_eq!((shared.len(), all.len()), (1, 59));
@@ -52,7 +64,8 @@ fn every_page_that_may_be_kept_is_reachable_from_its_home_page() {
                 }
             }
         }
-        for page in site.pages.iter().filter(|page| page.storage == Storage::Stored) {
+        let is_linked = |page: &&PagePlan| !page.path.starts_with(LISTED_PREFIX);
+        for page in site.pages.iter().filter(|page| page.storage == Storage::Stored).filter(is_linked) {
             assert!(reached.contains(page.path.as_str()), "{} {}", site.name, page.path);
         }
     }

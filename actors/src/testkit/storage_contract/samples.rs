@@ -3,7 +3,7 @@
 use lohisoftbot_core::exclusion::Exclusion;
 use lohisoftbot_core::extract::Heading;
 use lohisoftbot_core::ledger::{LedgerEntry, LedgerEvent, RequestKind, RobotsGround, SiteEvent};
-use lohisoftbot_core::page_choice::{EntryStanding, FrontierEntry};
+use lohisoftbot_core::page_choice::{EntryRole, EntryStanding, FrontierEntry};
 use lohisoftbot_core::politeness::{Seed, SeedScheme};
 use lohisoftbot_core::record::{PageRecord, StoredLink};
 use lohisoftbot_core::site::Site;
@@ -70,6 +70,7 @@ pub fn frontier(addresses: &[&str]) -> SiteFrontier {
         num_hops: 0,
         has_record: false,
         standing: EntryStanding::Queued,
+        role: EntryRole::Page,
     };
     SiteFrontier { entries: addresses.iter().map(entry).collect() }
 }

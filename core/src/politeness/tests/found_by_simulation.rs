@@ -65,7 +65,7 @@ fn a_closed_cycle_wakes_for_the_next_one_and_an_excluded_site_not_at_all() {
     let mut play = Play::new();
     play.allow_all();
     play.store_page();
-    assert_eq!(play.state.next_action(play.now), HostAction::Finish(FinishReason::QueueEmpty));
+    play.finish_after_guess();
     assert_eq!(play.state.next_wakeup(), Some(play.state.account().next_cycle_at));
     play.link("https://a.test/late");
     assert_eq!(play.state.next_wakeup(), Some(play.state.account().not_before()));
@@ -250,7 +250,7 @@ fn a_crash_as_a_cycle_opens_does_not_skip_the_cycle() {
     let mut play = Play::new();
     play.allow_all();
     play.store_page();
-    assert_eq!(play.state.next_action(play.now), HostAction::Finish(FinishReason::QueueEmpty));
+    play.finish_after_guess();
     let queue_before = play.state.queue().clone();
     play.now = play.state.next_wakeup().unwrap();
     assert_eq!(play.ask().intent.kind, RequestKind::Robots);
@@ -310,11 +310,20 @@ fn a_ticket_whose_host_was_excluded_is_not_sent_even_if_the_host_is_taken_back_i
 }
 
 #[test]
+fn a_robots_hop_whose_origin_was_excluded_before_it_left_is_not_sent() {
+    let mut play = Play::with_seed("https://www.a.test/", SeedScheme::Written);
+    play.answer_robots(&hop_to("https://a.test/r"), "");
+    let hop = play.ask();
+    play.state.on_exclusions(excluding("www.a.test"));
+    assert!(!play.state.on_ticket_durable(hop.number));
+}
+
+#[test]
 fn a_queue_older_than_a_cycle_that_asked_nothing_settles_nothing() {
     let mut play = Play::new();
     play.allow_all();
     play.store_page();
-    assert!(matches!(play.state.next_action(play.now), HostAction::Finish(_)));
+    play.finish_after_guess();
     let (queue, robots) = (play.state.queue().clone(), Vec::new());
     play.now = play.state.account().next_cycle_at;
     assert!(matches!(play.state.next_action(play.now), HostAction::FetchRobots(_)));
@@ -337,7 +346,7 @@ fn a_refused_port_costs_its_own_origin_and_no_other() {
     play.state.on_unresolved(&url("https://a.test:22/"), &refused, arrival);
     assert_eq!(play.store_page().intent.url, url("https://a.test/"));
     assert_eq!(play.store_page().intent.url, url("https://a.test/b"));
-    assert_eq!(play.state.next_action(play.now), HostAction::Finish(FinishReason::QueueEmpty));
+    play.finish_after_guess();
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn rules_of_another_sites_file_count_for_the_site_that_redirects_there() {
     play.link("https://a.test/private/x");
     lend(&mut play, read(RULES, 0));
     assert_eq!(play.store_page().intent.url, url("https://a.test/"));
-    assert_eq!(play.state.next_action(play.now), HostAction::Finish(FinishReason::QueueEmpty));
+    play.finish_after_guess();
     let dropped = &play.state.queue().get(&url("https://a.test/private/x")).unwrap().standing;
     assert!(matches!(dropped, EntryStanding::Dropped(DropReason::Robots { line: 2, .. })), "{dropped:?}");
 }

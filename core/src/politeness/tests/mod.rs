@@ -1,5 +1,6 @@
 mod found_by_simulation;
 mod lending;
+mod sitemaps;
 
 use std::time::Duration;
 
@@ -99,6 +100,16 @@ impl Play {
         self.answer(PageEnd::Page { status: 200, stored: StoredAs::Record })
     }
 
+    /// Nothing is left but the guess at a sitemap; it is answered with 404, and the cycle ends.
+    #[track_caller]
+    fn finish_after_guess(&mut self) {
+        let ticket = self.ask();
+        assert_eq!((ticket.intent.kind, ticket.intent.url.path_and_query()), (RequestKind::Sitemap, "/sitemap.xml"));
+        let arrival = self.arrival();
+        self.state.on_outcome(ticket.number, PageEnd::Answered { status: 404, answer: Answer::Gone }, arrival);
+        assert_eq!(self.state.next_action(self.now), HostAction::Finish(FinishReason::QueueEmpty));
+    }
+
     fn link(&mut self, raw: &str) {
         self.state.on_links([FoundUrl { url: url(raw), depth: 1, num_hops: 0 }]);
     }
@@ -128,7 +139,7 @@ fn robots_comes_before_the_first_page_and_the_delay_between() {
     play.allow_all();
     assert_eq!(play.pause(), Duration::from_secs(5));
     assert_eq!(play.store_page().intent.url, url("https://a.test/"));
-    assert_eq!(play.state.next_action(play.now), HostAction::Finish(FinishReason::QueueEmpty));
+    play.finish_after_guess();
 }
 
 #[test]
@@ -137,7 +148,7 @@ fn a_forbidden_url_is_dropped_with_its_line_and_never_asked() {
     play.answer_robots(&ResponseHead::new(200), "User-agent: *\nDisallow: /private/\n");
     play.link("https://a.test/private/x");
     play.store_page();
-    assert_eq!(play.state.next_action(play.now), HostAction::Finish(FinishReason::QueueEmpty));
+    play.finish_after_guess();
     let dropped = &play.state.queue().get(&url("https://a.test/private/x")).unwrap().standing;
     assert!(matches!(dropped, EntryStanding::Dropped(DropReason::Robots { line: 2, .. })), "{dropped:?}");
 }
@@ -164,7 +175,7 @@ fn a_page_that_search_may_not_use_is_not_asked() {
     play.answer_robots(&ResponseHead::new(200), "User-agent: *\nContent-Usage: /private search=n\nAllow: /\n");
     play.link("https://a.test/private");
     play.store_page();
-    assert_eq!(play.state.next_action(play.now), HostAction::Finish(FinishReason::QueueEmpty));
+    play.finish_after_guess();
     let dropped = &play.state.queue().get(&url("https://a.test/private")).unwrap().standing;
     assert!(matches!(dropped, EntryStanding::Dropped(DropReason::Robots { line: 2, .. })), "{dropped:?}");
 }
@@ -203,10 +214,10 @@ fn new_urls_resume_a_cycle_that_has_budget_left() {
     let mut play = Play::new();
     play.allow_all();
     play.store_page();
-    assert_eq!(play.state.next_action(play.now), HostAction::Finish(FinishReason::QueueEmpty));
+    play.finish_after_guess();
     play.link("https://a.test/late");
     play.store_page();
-    assert_eq!((play.state.account().cycle, play.state.account().num_page_requests), (1, 2));
+    assert_eq!((play.state.account().cycle, play.state.account().num_page_requests), (1, 3));
 }
 
 #[test]
@@ -295,7 +306,7 @@ fn robots_redirect_is_followed_hop_by_hop_with_the_delay_and_its_rules_are_the_f
     assert_eq!(hop.intent.url, url("https://www.a.test/robots.txt"));
     play.link("https://a.test/x");
     assert_eq!(play.store_page().intent.url, url("https://a.test/"));
-    assert_eq!(play.state.next_action(play.now), HostAction::Finish(FinishReason::QueueEmpty));
+    play.finish_after_guess();
 }
 
 #[test]

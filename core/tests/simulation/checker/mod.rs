@@ -28,6 +28,8 @@ pub use memory::Survivors;
 /// Well, or what went wrong, for people.
 pub type Watched = Result<(), String>;
 
+/// Sitemaps that are asked for in a cycle.
+const MOST_SITEMAPS: usize = 2;
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(86_400);
 
@@ -107,10 +109,13 @@ pub struct Checker {
     cycle_at: Option<Timestamp>,
     cycle_origins: HashSet<Origin>,
     cycle_pages: Vec<PageUrl>,
-    /// Requests of both kinds over the whole run.
+    num_cycle_sitemaps: usize,
+    /// Requests of all kinds over the whole run.
     pub num_requests: u64,
-    /// Page requests over the whole run.
+    /// Page requests over the whole run, those for sitemaps included.
     pub num_pages: u64,
+    /// Those for sitemaps.
+    pub num_sitemaps: u64,
 }
 
 impl Checker {
@@ -128,14 +133,21 @@ impl Checker {
             cycle_at: None,
             cycle_origins: HashSet::new(),
             cycle_pages: Vec::new(),
+            num_cycle_sitemaps: 0,
             num_requests: 0,
             num_pages: 0,
+            num_sitemaps: 0,
         }
     }
 
     /// Pages asked for in the cycle that is under way.
     pub fn cycle_pages(&self) -> &[PageUrl] {
         &self.cycle_pages
+    }
+
+    /// Sitemaps asked for in the cycle that is under way.
+    pub fn num_cycle_sitemaps(&self) -> usize {
+        self.num_cycle_sitemaps
     }
 
     /// Origins asked for anything in the cycle that is under way.
@@ -188,7 +200,7 @@ impl Checker {
                 None if *url == url.origin().robots_url() => Way { origin: url.origin(), asked: vec![url.clone()] },
                 None => return Err(format!("P3: {url} asked as robots.txt, but no answer led there")),
             }),
-            RequestKind::Page => {
+            RequestKind::Page | RequestKind::Sitemap => {
                 self.judge_page(url, ticket_at)?;
                 None
             }
@@ -207,6 +219,7 @@ impl Checker {
             self.cycle_at = Some(said_at);
             self.cycle_origins.clear();
             self.cycle_pages.clear();
+            self.num_cycle_sitemaps = 0;
             self.memory.forget_barriers();
         }
         if self.cycle_at.is_none() {
@@ -218,12 +231,21 @@ impl Checker {
         if self.cycle_origins.len() > 20 {
             return Err(format!("P3: {url} is of the 21st origin of the cycle"));
         }
-        if kind == RequestKind::Page {
-            self.num_pages += 1;
-            self.cycle_pages.push(url.clone());
-            if self.cycle_pages.len() > self.promises.budget {
-                return Err(format!("P1: {url} is page request {} of the cycle", self.cycle_pages.len()));
+        match kind {
+            RequestKind::Robots => return Ok(()),
+            RequestKind::Page => self.cycle_pages.push(url.clone()),
+            RequestKind::Sitemap => {
+                self.num_sitemaps += 1;
+                self.num_cycle_sitemaps += 1;
             }
+        }
+        self.num_pages += 1;
+        let num_so_far = self.cycle_pages.len() + self.num_cycle_sitemaps;
+        if num_so_far > self.promises.budget {
+            return Err(format!("P1: {url} is page request {num_so_far} of the cycle"));
+        }
+        if self.num_cycle_sitemaps > MOST_SITEMAPS {
+            return Err(format!("P1: {url} is sitemap request {} of the cycle", self.num_cycle_sitemaps));
         }
         Ok(())
     }

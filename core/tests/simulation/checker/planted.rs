@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use lohisoftbot_core::ledger::RequestKind::{self, Page, Robots};
+use lohisoftbot_core::ledger::RequestKind::{self, Page, Robots, Sitemap};
 use lohisoftbot_core::outcome::{FetchFailure, ResolveFailure};
 use lohisoftbot_core::site::Site;
 use lohisoftbot_core::time::Timestamp;
@@ -119,6 +119,38 @@ fn p1_a_request_over_the_budget_is_seen() {
         plant.pass(5);
     }
     plant.caught(Page, HOME, "P1");
+}
+
+#[test]
+fn p1_a_third_sitemap_is_seen_and_each_counts_in_the_budget() {
+    let mut plant = Plant::after_robots(open_file());
+    let ask = |plant: &mut Plant, kind, page: usize| {
+        plant.ask(kind, &format!("https://a.test/{page}")).unwrap();
+        let reply =
+            PageReply { answer: Err(FetchFailure::Reset), said: PageSaid::Good, links: Vec::new(), wait_until: None };
+        plant.checker.page_ended(&reply, plant.now, Duration::ZERO);
+        plant.wrote();
+        plant.pass(5);
+    };
+    for sitemap in 0..2 {
+        ask(&mut plant, Sitemap, sitemap);
+    }
+    let mut one_more = Plant::after_robots(open_file());
+    for sitemap in 0..2 {
+        ask(&mut one_more, Sitemap, sitemap);
+    }
+    one_more.caught(Sitemap, "https://a.test/3.xml", "P1");
+    for page in 0..18 {
+        ask(&mut plant, Page, page);
+    }
+    plant.caught(Page, HOME, "P1");
+}
+
+#[test]
+fn p3_a_sitemap_that_is_forbidden_is_seen() {
+    let closed = RobotsFile { disallow: vec!["/c"], ..open_file() };
+    Plant::after_robots(closed).caught(Sitemap, "https://a.test/c.xml", "P3");
+    Plant::new().caught(Sitemap, "https://a.test/s.xml", "P3");
 }
 
 #[test]

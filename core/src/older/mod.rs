@@ -1,0 +1,197 @@
+//! Stored types as older versions of this program wrote them, and the way from each to its present form.
+//!
+//! Nothing but [`Stored::from_older`] uses them. A type here never changes again: the bytes that it reads are on disks. Version 1 knew no
+//! sitemap requests, so an account of it has none, and every URL in a queue of it is a page.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::codec::{self, CodecError, Stored};
+use crate::exclusion::{Domain, Exclusion};
+use crate::ledger::{
+    EndKind, FinishReason, LedgerEntry, LedgerEvent, OpenTicket, RequestKind, RobotsGround, SiteAccount, SiteEvent,
+    TicketNumber, Wait, WaitReason,
+};
+use crate::page_choice::{EntryRole, EntryStanding, FrontierEntry};
+use crate::politeness::Seed;
+use crate::site::Site;
+use crate::site_row::{SiteFrontier, SiteRow, SiteStanding};
+use crate::time::Timestamp;
+use crate::url::PageUrl;
+
+#[cfg(test)]
+mod tests;
+
+/// A ledger entry of version 1.
+pub fn ledger_entry(version: u8, body: &[u8]) -> Result<LedgerEntry, CodecError> {
+    read::<LedgerEntryV1, _>(version, body, |LedgerEntryV1 { seq, at, event }| {
+        let event = match event {
+            LedgerEventV1::Site { site, event } => LedgerEvent::Site { site, event: event.into() },
+            LedgerEventV1::Excluded { domain, exclusion } => LedgerEvent::Excluded { domain, exclusion },
+            LedgerEventV1::Included { domain } => LedgerEvent::Included { domain },
+        };
+        LedgerEntry { seq, at, event }
+    })
+}
+
+/// A site's row of version 1.
+pub fn site_row(version: u8, body: &[u8]) -> Result<SiteRow, CodecError> {
+    read::<SiteRowV1, _>(version, body, |row| SiteRow {
+        site: row.site,
+        standing: row.standing,
+        due_at: row.due_at,
+        first_seen_at: row.first_seen_at,
+        seeds: row.seeds,
+        account: row.account.into(),
+        account_seq: row.account_seq,
+        num_pages: row.num_pages,
+        last_cycle_finished_at: row.last_cycle_finished_at,
+    })
+}
+
+/// A site's queue of version 1.
+pub fn site_frontier(version: u8, body: &[u8]) -> Result<SiteFrontier, CodecError> {
+    read::<SiteFrontierV1, _>(version, body, |frontier| SiteFrontier {
+        entries: frontier.entries.into_iter().map(FrontierEntry::from).collect(),
+    })
+}
+
+/// Reads the body of version 1, the only older one there is of these types.
+fn read<Old: serde::de::DeserializeOwned, New: Stored>(
+    version: u8,
+    body: &[u8],
+    to_present: impl FnOnce(Old) -> New,
+) -> Result<New, CodecError> {
+    match version {
+        1 => codec::decode_body(body).map(to_present),
+        found => Err(CodecError::UnknownVersion { found, known: New::VERSION }),
+    }
+}
+
+#[derive(Deserialize)]
+struct SiteAccountV1 {
+    cycle: u32,
+    cycle_closed: Option<FinishReason>,
+    next_cycle_at: Timestamp,
+    num_page_requests: u16,
+    robots_origins: Vec<u64>,
+    last_ticket: TicketNumber,
+    open: Option<OpenTicket>,
+    last_ended_at: Option<Timestamp>,
+    delay: Duration,
+    wait: Option<Wait>,
+    rung: u8,
+    num_name_failures: u8,
+    barrier_streak: u8,
+}
+
+impl From<SiteAccountV1> for SiteAccount {
+    fn from(old: SiteAccountV1) -> Self {
+        Self {
+            cycle: old.cycle,
+            cycle_closed: old.cycle_closed,
+            next_cycle_at: old.next_cycle_at,
+            num_page_requests: old.num_page_requests,
+            num_sitemap_requests: 0,
+            robots_origins: old.robots_origins,
+            last_ticket: old.last_ticket,
+            open: old.open,
+            last_ended_at: old.last_ended_at,
+            delay: old.delay,
+            wait: old.wait,
+            rung: old.rung,
+            num_name_failures: old.num_name_failures,
+            barrier_streak: old.barrier_streak,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct SiteRowV1 {
+    site: Site,
+    standing: SiteStanding,
+    due_at: Timestamp,
+    first_seen_at: Timestamp,
+    seeds: Vec<Seed>,
+    account: SiteAccountV1,
+    account_seq: u64,
+    num_pages: u16,
+    last_cycle_finished_at: Option<Timestamp>,
+}
+
+#[derive(Deserialize)]
+struct SiteFrontierV1 {
+    entries: Vec<FrontierEntryV1>,
+}
+
+#[derive(Deserialize)]
+struct FrontierEntryV1 {
+    url: PageUrl,
+    depth: u16,
+    num_inlinks: u32,
+    num_tries: u8,
+    num_hops: u8,
+    has_record: bool,
+    standing: EntryStanding,
+}
+
+impl From<FrontierEntryV1> for FrontierEntry {
+    fn from(old: FrontierEntryV1) -> Self {
+        Self {
+            url: old.url,
+            depth: old.depth,
+            num_inlinks: old.num_inlinks,
+            num_tries: old.num_tries,
+            num_hops: old.num_hops,
+            has_record: old.has_record,
+            standing: old.standing,
+            role: EntryRole::Page,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct LedgerEntryV1 {
+    seq: u64,
+    at: Timestamp,
+    event: LedgerEventV1,
+}
+
+#[derive(Deserialize)]
+enum LedgerEventV1 {
+    Site { site: Site, event: SiteEventV1 },
+    Excluded { domain: Domain, exclusion: Exclusion },
+    Included { domain: Domain },
+}
+
+#[derive(Deserialize)]
+enum SiteEventV1 {
+    CycleOpened { cycle: u32, next_cycle_at: Timestamp },
+    Ticket { ticket: TicketNumber, kind: RequestKind, url: PageUrl, ground: RobotsGround },
+    Outcome { ticket: TicketNumber, end: EndKind, wire_bytes: u64, took: Duration, delay: Duration },
+    Wait { until: Timestamp, reason: WaitReason, rung: u8 },
+    BarrierStreak(u8),
+    Forgiven { rung: u8 },
+    CycleClosed { reason: FinishReason },
+    CycleResumed,
+    Snapshot(Box<SiteAccountV1>),
+}
+
+impl From<SiteEventV1> for SiteEvent {
+    fn from(old: SiteEventV1) -> Self {
+        match old {
+            SiteEventV1::CycleOpened { cycle, next_cycle_at } => Self::CycleOpened { cycle, next_cycle_at },
+            SiteEventV1::Ticket { ticket, kind, url, ground } => Self::Ticket { ticket, kind, url, ground },
+            SiteEventV1::Outcome { ticket, end, wire_bytes, took, delay } => {
+                Self::Outcome { ticket, end, wire_bytes, took, delay }
+            }
+            SiteEventV1::Wait { until, reason, rung } => Self::Wait { until, reason, rung },
+            SiteEventV1::BarrierStreak(streak) => Self::BarrierStreak(streak),
+            SiteEventV1::Forgiven { rung } => Self::Forgiven { rung },
+            SiteEventV1::CycleClosed { reason } => Self::CycleClosed { reason },
+            SiteEventV1::CycleResumed => Self::CycleResumed,
+            SiteEventV1::Snapshot(account) => Self::Snapshot(Box::new((*account).into())),
+        }
+    }
+}
