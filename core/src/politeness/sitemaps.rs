@@ -115,12 +115,19 @@ impl HostState {
         if !self.may_ask_sitemap() || self.account.num_sitemap_requests > 0 || self.account.rung > 0 {
             return None;
         }
+        let was_refused = |entry: &FrontierEntry| {
+            matches!(entry.standing, EntryStanding::Dropped(DropReason::AddressRefused { .. }))
+        };
         let gave_page = |entry: &&FrontierEntry| {
             matches!(entry.standing, EntryStanding::Stored | EntryStanding::Dropped(DropReason::Noindex))
         };
         let nearest = self.queue.entries().iter().filter(gave_page).min_by_key(|entry| entry.depth)?;
         let origin = nearest.url.origin();
         self.robots_of(&origin)?.rules_in_force(now)?;
+        // Nothing more is guessed at where an address was refused, though its name may have another one by now.
+        if self.queue.entries().iter().any(|entry| was_refused(entry) && entry.url.origin() == origin) {
+            return None;
+        }
         let names_any = |robots: &OriginRobots| {
             robots.copy.as_ref().is_some_and(|copy| !self.named_by(&robots.origin, &copy.policy).is_empty())
         };
