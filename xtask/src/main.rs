@@ -7,6 +7,7 @@ mod check;
 mod command;
 mod conformance;
 mod fuzz;
+mod mutants;
 mod real_sites;
 mod tools;
 
@@ -31,6 +32,9 @@ enum Routine {
     Conformance(conformance::Options),
     /// Runs the fuzz targets, each for a minute (installs cargo-fuzz into the user's cache where it is missing).
     Fuzz(fuzz::Options),
+    /// Changes the rules in hundreds of small ways, each of which must make a test fail (installs cargo-mutants into the user's cache
+    /// where it is missing; takes hours, and goes on where it was ended).
+    Mutants(mutants::Options),
     /// Serves Debian's HTML documentation with nginx on loopback addresses, crawls it, and checks nginx's log and the store.
     RealSites(real_sites::Options),
 }
@@ -48,6 +52,7 @@ fn main() -> ExitCode {
         Routine::Deny => check::deny(),
         Routine::Conformance(options) => conformance::run(&options),
         Routine::Fuzz(options) => fuzz::run(&options),
+        Routine::Mutants(options) => mutants::run(&options),
         Routine::RealSites(options) => real_sites::run(&options),
     };
     match result {
