@@ -3,6 +3,7 @@
 //! A routine here needs no tool beyond cargo, or installs what it needs, or says which package is missing. It changes nothing
 //! outside the build folder and folders of its own, system packages of `real-sites` apart. Called bare, it lists the routines.
 
+mod bombs;
 mod check;
 mod command;
 mod conformance;
@@ -32,6 +33,8 @@ enum Routine {
     Conformance(conformance::Options),
     /// Runs the fuzz targets, each for a minute (installs cargo-fuzz into the user's cache where it is missing).
     Fuzz(fuzz::Options),
+    /// Times a mebibyte of hostile input of each kind against one of plain text; fails above fifty times as long.
+    Bombs(bombs::Options),
     /// Changes the rules in hundreds of small ways, each of which must make a test fail (installs cargo-mutants into the user's cache
     /// where it is missing; takes hours, and goes on where it was ended).
     Mutants(mutants::Options),
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Routine::Deny => check::deny(),
         Routine::Conformance(options) => conformance::run(&options),
         Routine::Fuzz(options) => fuzz::run(&options),
+        Routine::Bombs(options) => bombs::run(&options),
         Routine::Mutants(options) => mutants::run(&options),
         Routine::RealSites(options) => real_sites::run(&options),
     };
