@@ -15,8 +15,8 @@ use serde_json::Value;
 
 use crate::harness::{Rig, files_with_trace, holds_trace};
 
-/// Enough for every fault: half of the sites have an odd robots.txt.
-pub const NUM_SITES: usize = 70;
+/// Three times what every fault needs; half of the sites have an odd robots.txt until each kind was shown.
+pub const NUM_SITES: usize = 210;
 
 /// The words that are looked for: the one of a title, which is kept, then those of paragraphs, which are not.
 pub const CANARIES: [&str; 3] = ["hjbrunkeltasovy", "qzwkuvortemplix", "wvyquzdrombafel"];
