@@ -101,9 +101,11 @@ fn config(web: &PracticeWeb, dir: &Path, threads: u32) -> anyhow::Result<Config>
     for (pattern, address) in web.resolve_table() {
         config.network.resolve.insert(pattern.parse::<HostPattern>()?, address);
     }
-    config.network.first_byte_timeout = Duration::from_millis(1500);
-    config.network.idle_timeout = Duration::from_millis(1500);
-    config.network.total_timeout = Duration::from_secs(6);
+    // Long enough that a busy machine does not look like a server that is silent: of a request that the node gives up, the log sees the
+    // end only when the web gets its turn.
+    config.network.first_byte_timeout = Duration::from_secs(5);
+    config.network.idle_timeout = Duration::from_secs(5);
+    config.network.total_timeout = Duration::from_secs(12);
     config.network.host_threads = threads;
     config.politeness.min_delay = MIN_DELAY;
     config.politeness.max_adaptive_delay = Duration::from_millis(400);

@@ -183,6 +183,16 @@ mod tests {
     }
 
     #[test]
+    fn text_that_fills_its_cap_is_read_to_the_last_line_and_no_further() {
+        assert_eq!(MAX_TEXT_BYTES, 24_064 * 24);
+        let mut file = b"\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\n".repeat(24_064);
+        file.extend(b"x\n");
+        let mut num_lines = 0;
+        each_line(&file, |_| num_lines += 1);
+        assert_eq!(num_lines, 24_064);
+    }
+
+    #[test]
     fn garbage_cannot_swell_past_its_cap() {
         let mut num_bytes = 0;
         each_line(&vec![0xFF; MAX_ROBOTS_BYTES - 1], |line| num_bytes += line.text.len());
@@ -190,6 +200,6 @@ mod tests {
         let rows = b"\xFF\xFF\xFF\xFF\xFF\xFF\xFF\n".repeat(MAX_ROBOTS_BYTES / 8 - 1);
         num_bytes = 0;
         each_line(&rows[8..], |line| num_bytes += line.text.len());
-        assert!((MAX_ROBOTS_BYTES..=MAX_TEXT_BYTES).contains(&num_bytes), "{num_bytes}");
+        assert!((577_516..=577_536).contains(&num_bytes), "{num_bytes}");
     }
 }
