@@ -8,6 +8,7 @@
 
 mod explained;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -114,8 +115,14 @@ struct Whole;
 fn report(out: &Path, explained: &Explained, whole: Option<Whole>) -> Result<()> {
     let lines_of = |name: &str| lines(&out.join(name));
     let survivors = lines_of("missed.txt")?;
-    let caught = lines_of("caught.txt")?.len() + lines_of("previously_caught.txt").unwrap_or_default().len();
-    println!("{caught} caught or not to be built (earlier runs included), {} hung", lines_of("timeout.txt")?.len());
+    // One that was caught now can stand in both lists.
+    let mut caught: BTreeSet<String> = lines_of("caught.txt")?.into_iter().collect();
+    caught.extend(lines_of("previously_caught.txt").unwrap_or_default());
+    println!(
+        "{} caught or not to be built (earlier runs included), {} hung",
+        caught.len(),
+        lines_of("timeout.txt")?.len()
+    );
     let (known, unknown): (Vec<&String>, Vec<&String>) =
         survivors.iter().partition(|mutant| explained.explains(mutant, source_line));
     println!("{} survived, {} of them explained", survivors.len(), known.len());
