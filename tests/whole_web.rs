@@ -6,7 +6,7 @@ mod crawl;
 use std::collections::{BTreeMap, BTreeSet};
 
 use lohisoftbot::practice_web::auditor::ViolationKind;
-use lohisoftbot::practice_web::faults::{RobotsKind, SitemapKind};
+use lohisoftbot::practice_web::faults::{FaultWeight, PageFault, RobotsKind, SitemapKind};
 use lohisoftbot::practice_web::labels::{AnswerKind, Permission, Storage, UrlLabel};
 use lohisoftbot::practice_web::log::LogEntry;
 use lohisoftbot::practice_web::sitemaps::LISTED_PREFIX;
@@ -28,6 +28,17 @@ fn auditor_finds_no_violation_in_the_whole_log() {
     assert!(report.num_sites() >= crawl::NUM_SITES - 1, "{report}");
     assert!(report.num_waits_honoured >= 10, "{report}");
     assert_eq!(report.num_unlabelled, 0, "{report}");
+}
+
+#[test]
+fn web_of_two_hundred_sites_has_every_kind_of_robots_and_everything_that_makes_a_site_wait() {
+    let crawl = crawl();
+    let robots: BTreeSet<RobotsKind> = crawl.plans.iter().map(|plan| plan.robots).collect();
+    assert_eq!(robots.len(), RobotsKind::ALL.len());
+    for fault in PageFault::ALL.iter().filter(|fault| fault.weight() == FaultWeight::Heavy) {
+        assert!(crawl.labels.iter().any(|label| label.answer == AnswerKind::Fault(*fault)), "{fault:?}");
+    }
+    assert!(crawl.report.num_sites() >= 200, "{} sites in the log", crawl.report.num_sites());
 }
 
 #[test]

@@ -11,6 +11,8 @@
 //! Invariants: any bytes make a policy, in time linear in their number; a policy answers in time linear in its size and
 //! the path's; a verdict names the line of the original file that made it.
 
+#[cfg(test)]
+mod bombs;
 mod compile;
 mod directive;
 mod explain;

@@ -153,7 +153,11 @@ impl Node {
             usize::try_from(config.network.max_body_bytes).unwrap_or(usize::MAX),
         );
         let network: Arc<dyn NetworkFactory> = Arc::new(GuardedNetwork::new(network, standing));
-        let host_arbiters: Vec<ArbiterHandle> = (0..num_cores).map(|_| new_arbiter()).collect();
+        let num_host_arbiters = match config.network.host_threads {
+            0 => num_cores,
+            wanted => wanted as usize,
+        };
+        let host_arbiters: Vec<ArbiterHandle> = (0..num_host_arbiters).map(|_| new_arbiter()).collect();
         for arbiter in &host_arbiters {
             let (network, gate, permits) = (network.clone(), gate.clone(), permits.clone());
             let (clock, extractors, stats) = (clock.clone(), extractors.clone(), stats.clone());

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use lohisoftbot::practice_web::auditor::AuditReport;
 use lohisoftbot::practice_web::faults::{Faults, RobotsKind, SitemapKind};
@@ -15,8 +16,8 @@ use serde_json::Value;
 
 use crate::harness::{Rig, files_with_trace, holds_trace};
 
-/// Enough for every fault: half of the sites have an odd robots.txt.
-pub const NUM_SITES: usize = 70;
+/// Three times what every fault needs; half of the sites have an odd robots.txt until each kind was shown.
+pub const NUM_SITES: usize = 210;
 
 /// The words that are looked for: the one of a title, which is kept, then those of paragraphs, which are not.
 pub const CANARIES: [&str; 3] = ["hjbrunkeltasovy", "qzwkuvortemplix", "wvyquzdrombafel"];
@@ -62,7 +63,16 @@ fn make() -> Crawl {
         canaries: Some(Canaries { paragraph, title, panic }),
         ..PracticePlan::demo(72)
     };
-    let rig = Rig::start(plan, |config| config.telemetry.level = LogLevel::Trace);
+    let rig = Rig::start(plan, |config| {
+        config.telemetry.level = LogLevel::Trace;
+        // So many sites at the usual pace of tests would leave no processor to the tests beside.
+        config.politeness.min_delay = Duration::from_millis(300);
+        config.politeness.max_adaptive_delay = Duration::from_secs(1);
+        // Nor may a machine that is busy for a moment look like two hundred servers that are silent.
+        config.network.first_byte_timeout = Duration::from_secs(4);
+        config.network.idle_timeout = Duration::from_secs(4);
+        config.network.total_timeout = Duration::from_secs(8);
+    });
     let mut node = rig.node_with_seeds(&["--until-idle", "--max-wait", "3s"]);
     rig.wait_for_log("the end of the page that makes its reading panic", |entries| {
         entries.iter().any(|entry| entry.path == "/fail-point/" && entry.end.is_some())

@@ -3,10 +3,13 @@
 //! A routine here needs no tool beyond cargo, or installs what it needs, or says which package is missing. It changes nothing
 //! outside the build folder and folders of its own, system packages of `real-sites` apart. Called bare, it lists the routines.
 
+mod audit;
+mod bombs;
 mod check;
 mod command;
 mod conformance;
 mod fuzz;
+mod mutants;
 mod real_sites;
 mod tools;
 
@@ -31,6 +34,13 @@ enum Routine {
     Conformance(conformance::Options),
     /// Runs the fuzz targets, each for a minute (installs cargo-fuzz into the user's cache where it is missing).
     Fuzz(fuzz::Options),
+    /// Crawls practice webs of two hundred sites with every fault, by several seeds, on one thread and on two; the auditor must find nothing.
+    Audit(audit::Options),
+    /// Times a mebibyte of hostile input of each kind against one of plain text; fails above fifty times as long.
+    Bombs(bombs::Options),
+    /// Changes the rules in hundreds of small ways, each of which must make a test fail (installs cargo-mutants into the user's cache
+    /// where it is missing; takes hours, and goes on where it was ended).
+    Mutants(mutants::Options),
     /// Serves Debian's HTML documentation with nginx on loopback addresses, crawls it, and checks nginx's log and the store.
     RealSites(real_sites::Options),
 }
@@ -48,6 +58,9 @@ fn main() -> ExitCode {
         Routine::Deny => check::deny(),
         Routine::Conformance(options) => conformance::run(&options),
         Routine::Fuzz(options) => fuzz::run(&options),
+        Routine::Audit(options) => audit::run(&options),
+        Routine::Bombs(options) => bombs::run(&options),
+        Routine::Mutants(options) => mutants::run(&options),
         Routine::RealSites(options) => real_sites::run(&options),
     };
     match result {

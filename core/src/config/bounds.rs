@@ -150,6 +150,7 @@ fn network(config: &Config, found: &mut Problems) {
     found.size("network.max_body_bytes", network.max_body_bytes, KIB, 64 * MIB);
     found.count("network.max_decode_ratio", network.max_decode_ratio, 1, 100_000);
     found.count("network.max_in_flight", network.max_in_flight, 1, 65_536);
+    found.count("network.host_threads", network.host_threads, 0, 1024);
     if network.max_in_flight_bytes < network.max_body_bytes {
         found.add(
             "network.max_in_flight_bytes",
@@ -306,6 +307,7 @@ mod tests {
     #[test]
     fn limits_that_stop_all_work_are_refused() {
         check(|c| c.network.max_in_flight = 0, &["network.max_in_flight"]);
+        check(|c| c.network.host_threads = 1025, &["network.host_threads"]);
         check(|c| c.network.max_in_flight_bytes = MIB, &["network.max_in_flight_bytes"]);
         check(|c| c.network.connect_timeout = Duration::ZERO, &["network.connect_timeout"]);
         check(|c| c.discovery.max_live_sites = 0, &["discovery.max_live_sites"]);

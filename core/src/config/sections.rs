@@ -107,6 +107,8 @@ pub struct NetworkSettings {
     /// Most bytes of body that are held at once.
     #[serde(with = "size")]
     pub max_in_flight_bytes: u64,
+    /// Threads that sites live on, each site on one of them; as many as there are cores where it is 0.
+    pub host_threads: u32,
 }
 
 impl Default for NetworkSettings {
@@ -129,6 +131,7 @@ impl Default for NetworkSettings {
             max_decode_ratio: 1000,
             max_in_flight: 256,
             max_in_flight_bytes: 256 * MIB,
+            host_threads: 0,
         }
     }
 }

@@ -1,15 +1,16 @@
 //! Counts the work that one page costs and asks the budget between pieces of it.
 //!
-//! Invariant: whatever the budget says, no page takes more than [`MAX_TREE_OPERATIONS`] to build, collects more than [`MAX_COLLECTED_BYTES`] of
+//! Invariant: whatever the budget says, no page takes more than [`MAX_TREE_UNITS`] to build, collects more than [`MAX_COLLECTED_BYTES`] of
 //! text, or costs more than [`MAX_WALK_UNITS`] of walking; and once the meter has stopped, it stays stopped.
 
 use super::WorkBudget;
 
 /// Units of work between two questions to the budget. A unit is about a node or a token: a fraction of a microsecond.
 const UNITS_PER_QUESTION: usize = 256;
-/// Most operations that building a tree may take; a node takes two, to be made and to be put in its place. A page of 2 MiB takes some
-/// ten thousand and a table of bare numbers half a million; a bomb of 55 KB takes thirty million, of some 170 bytes each.
-pub(super) const MAX_TREE_OPERATIONS: usize = 1 << 19;
+/// Most units that building a tree may take beside its tokens; a node takes two, to be made and to be put in its place. A page of 2 MiB
+/// takes some ten thousand and one of a mebibyte of bare links a hundred thousand; a bomb of 55 KB takes thirty million, of some 170 bytes
+/// each.
+pub(super) const MAX_TREE_UNITS: usize = 1 << 17;
 /// Most units that the walk over a finished tree may cost, nested headings and links counted again for each level.
 const MAX_WALK_UNITS: usize = 1 << 22;
 /// The same for the walk over a partial tree, when the budget is spent already: enough to see each node of the largest tree once.

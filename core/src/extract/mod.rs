@@ -6,8 +6,12 @@
 //!
 //! Invariant: nothing of the page's running text leaves this module, only what [`ExtractedPage`] has fields for.
 
+#[cfg(test)]
+mod bombs;
+mod formatting;
 mod links;
 mod meter;
+mod open_tag;
 mod refresh;
 mod sniff;
 #[cfg(test)]

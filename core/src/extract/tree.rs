@@ -2,31 +2,34 @@
 //!
 //! html5ever has inputs that cost a hundred thousand times their size: nested elements, formatting elements that are opened again
 //! in every paragraph, one tag with fifty thousand attributes. So the meter is asked before each token, for what the token before
-//! it made, and no token reaches the tree builder once the answer is no. The tree as it then stands is used.
+//! it made and how much the builder looked at for it, and no token reaches the builder once the answer is no. The tree as it then stands
+//! is used. What can be taken out beforehand is: see `formatting`; what the tokenizer does inside one tag is estimated: see `open_tag`.
 //!
-//! Only attributes that something reads are kept, and comments are not.
+//! Only attributes that something reads are kept, and comments are not. What templates hold is inert and never read, so all of it goes to one
+//! place beside the tree: kuchikiki frees a template inside a template's contents by a call of its own for each level, and thirty thousand
+//! levels of those end the process.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 
 use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
 use html5ever::tendril::StrTendril;
-use html5ever::tokenizer::{
-    BufferQueue, StartTag, TagToken, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
-};
+use html5ever::tokenizer::{BufferQueue, TagToken, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use html5ever::{Attribute, ExpandedName, QualName, TokenizerResult};
-use kuchikiki::NodeRef;
+use kuchikiki::{NodeData, NodeRef};
 
-use super::meter::{MAX_TREE_OPERATIONS, Meter};
+use super::formatting;
+use super::meter::{MAX_TREE_UNITS, Meter};
+use super::open_tag::OpenTag;
 
 /// Bytes fed between two questions.
 const CHUNK_BYTES: usize = 4096;
 /// Bytes fed while one token goes on and on; html5ever compares each attribute of a tag with all before it, so that every chunk of
 /// such a tag costs more than the last.
 const CHUNK_BYTES_INSIDE_TOKEN: usize = 256;
-/// Levels of nesting that cost about as much to look through as one node costs to make.
-const LEVELS_PER_UNIT: usize = 64;
+/// Elements that the builder looks at in the time in which it makes one: it looks through all levels of nesting for what a tag may close.
+const LOOKS_PER_UNIT: usize = 128;
 
 /// Attributes that extraction or the tree builder's sink reads; all others are dropped at once.
 const KEPT_ATTRIBUTES: [&str; 13] = [
@@ -53,21 +56,27 @@ pub(super) struct PageTree {
 
 /// Parses `text` as HTML with scripting on, so that the content of noscript is text.
 pub(super) fn build(text: &str, meter: &mut Meter<'_>) -> PageTree {
-    let sink = BoundedSink { inner: kuchikiki::Sink::default(), num_new_operations: Cell::new(0) };
+    let sink = BoundedSink {
+        inner: kuchikiki::Sink::default(),
+        inert: NodeRef::new(NodeData::DocumentFragment),
+        num_new_operations: Cell::new(0),
+        num_new_looks: Cell::new(0),
+    };
     let document = sink.inner.document_node.clone();
     let options = TreeBuilderOpts { scripting_enabled: true, ..TreeBuilderOpts::default() };
     let gate = TokenGate {
         builder: TreeBuilder::new(sink, options),
         meter: RefCell::new(meter),
         num_tokens: Cell::new(0),
-        num_operations: Cell::new(0),
-        depth: Cell::new(0),
+        num_units: Cell::new(0),
         is_open: Cell::new(true),
     };
     let tokenizer = Tokenizer::new(gate, TokenizerOpts::default());
     let input = BufferQueue::default();
     let mut rest = text;
     let mut chunk_bytes = CHUNK_BYTES;
+    let mut last_chunk = "";
+    let mut open_tag = None;
     while !rest.is_empty() && tokenizer.sink.ask() {
         let (chunk, after) = rest.split_at(chunk_end(rest, chunk_bytes));
         rest = after;
@@ -75,8 +84,15 @@ pub(super) fn build(text: &str, meter: &mut Meter<'_>) -> PageTree {
         input.push_back(StrTendril::from_slice(chunk));
         // A script's end pauses the tokenizer so that a browser can run it; there is nothing to run here.
         while let TokenizerResult::Script(_) = tokenizer.feed(&input) {}
-        let is_inside_token = tokenizer.sink.num_tokens.get() == tokens_before;
-        chunk_bytes = if is_inside_token { CHUNK_BYTES_INSIDE_TOKEN } else { CHUNK_BYTES };
+        if tokenizer.sink.num_tokens.get() == tokens_before {
+            chunk_bytes = CHUNK_BYTES_INSIDE_TOKEN;
+            let tag = open_tag.get_or_insert_with(|| OpenTag::at_end_of(last_chunk));
+            tokenizer.sink.charge(tag.read(chunk));
+        } else {
+            chunk_bytes = CHUNK_BYTES;
+            open_tag = None;
+        }
+        last_chunk = chunk;
     }
     if tokenizer.sink.is_open.get() {
         tokenizer.end();
@@ -94,9 +110,7 @@ struct TokenGate<'m, 'b> {
     builder: TreeBuilder<NodeRef, BoundedSink>,
     meter: RefCell<&'m mut Meter<'b>>,
     num_tokens: Cell<usize>,
-    num_operations: Cell<usize>,
-    /// Start tags less end tags: how deep the tree may be, at most.
-    depth: Cell<usize>,
+    num_units: Cell<usize>,
     is_open: Cell<bool>,
 }
 
@@ -107,10 +121,16 @@ impl TokenGate<'_, '_> {
     }
 
     fn charge_for_last_token(&self) {
-        let new = self.builder.sink.num_new_operations.take();
-        self.num_operations.set(self.num_operations.get() + new);
-        let units = 1 + new + self.depth.get() / LEVELS_PER_UNIT;
-        let may_go_on = self.meter.borrow_mut().may_build(units) && self.num_operations.get() <= MAX_TREE_OPERATIONS;
+        let sink = &self.builder.sink;
+        let num_looks = sink.num_new_looks.get();
+        sink.num_new_looks.set(num_looks % LOOKS_PER_UNIT);
+        self.charge(sink.num_new_operations.take() + num_looks / LOOKS_PER_UNIT);
+    }
+
+    /// Charges that much work beside the token itself.
+    fn charge(&self, units: usize) {
+        self.num_units.set(self.num_units.get() + units);
+        let may_go_on = self.meter.borrow_mut().may_build(1 + units) && self.num_units.get() <= MAX_TREE_UNITS;
         self.is_open.set(self.is_open.get() && may_go_on);
     }
 }
@@ -118,14 +138,13 @@ impl TokenGate<'_, '_> {
 impl TokenSink for TokenGate<'_, '_> {
     type Handle = NodeRef;
 
-    fn process_token(&self, token: Token, line_number: u64) -> TokenSinkResult<NodeRef> {
+    fn process_token(&self, mut token: Token, line_number: u64) -> TokenSinkResult<NodeRef> {
         if matches!(token, Token::ParseError(_)) {
             return TokenSinkResult::Continue;
         }
         self.num_tokens.set(self.num_tokens.get() + 1);
-        if let TagToken(tag) = &token {
-            let depth = self.depth.get();
-            self.depth.set(if tag.kind == StartTag { depth + 1 } else { depth.saturating_sub(1) });
+        if let TagToken(tag) = &mut token {
+            formatting::simplify(tag);
         }
         self.charge_for_last_token();
         if self.is_open.get() { self.builder.process_token(token, line_number) } else { TokenSinkResult::Continue }
@@ -143,12 +162,19 @@ impl TokenSink for TokenGate<'_, '_> {
 /// kuchikiki's own sink, counting what it does.
 struct BoundedSink {
     inner: kuchikiki::Sink,
+    /// The contents of every template.
+    inert: NodeRef,
     num_new_operations: Cell<usize>,
+    num_new_looks: Cell<usize>,
 }
 
 impl BoundedSink {
     fn count(&self) {
         self.num_new_operations.set(self.num_new_operations.get() + 1);
+    }
+
+    fn count_look(&self) {
+        self.num_new_looks.set(self.num_new_looks.get() + 1);
     }
 
     /// Text is not counted: no token appends more than itself, and most text joins a node that is there.
@@ -174,6 +200,7 @@ impl TreeSink for BoundedSink {
     }
 
     fn elem_name<'a>(&'a self, target: &'a NodeRef) -> ExpandedName<'a> {
+        self.count_look();
         self.inner.elem_name(target)
     }
 
@@ -207,11 +234,12 @@ impl TreeSink for BoundedSink {
         self.inner.append_doctype_to_document(name, public_id, system_id);
     }
 
-    fn get_template_contents(&self, target: &NodeRef) -> NodeRef {
-        self.inner.get_template_contents(target)
+    fn get_template_contents(&self, _target: &NodeRef) -> NodeRef {
+        self.inert.clone()
     }
 
     fn same_node(&self, one: &NodeRef, other: &NodeRef) -> bool {
+        self.count_look();
         self.inner.same_node(one, other)
     }
 

@@ -176,6 +176,7 @@ mod tests {
         check("CRAWLDELAY : 1.5 # s", Some(CrawlDelay("1.5".into())));
         check("Content-Usage: /a search=n", Some(ContentUsage("/a search=n".into())));
         check("site-map: /s.xml", Some(Sitemap("/s.xml".into())));
+        check("Site Map: /s.xml", Some(Sitemap("/s.xml".into())));
         check("http://a.example/my-Sitemap.txt", Some(Sitemap("http://a.example/my-Sitemap.txt".into())));
         check("HTTPS://a.example/b.XML", Some(Sitemap("https://a.example/b.XML".into())));
         check("http://a.example/", None);

@@ -68,7 +68,7 @@ impl Pattern {
     }
 
     /// The same, adding up the octets that were looked at.
-    fn matches_in(&self, path: &str, num_steps: &mut usize) -> bool {
+    pub(super) fn matches_in(&self, path: &str, num_steps: &mut usize) -> bool {
         let path = path.as_bytes();
         let (first, mut rest) = match self.pieces.split_once('*') {
             Some((first, rest)) => (first, Some(rest)),

@@ -218,6 +218,6 @@ proptest! {
 
     #[test]
     fn any_seed_of_the_simulation_keeps_the_promises(seed: u64) {
-        prop_assert_eq!(crate::play(seed, 300).err(), None);
+        prop_assert_eq!(crate::play(seed, crate::Length::Events(300)).err(), None);
     }
 }
