@@ -17,8 +17,9 @@ use crate::storage::{Applied, RecordStore, StoreChange, StoreError};
 
 /// Pages removed before other messages get their turn.
 const EXPIRY_BATCH: usize = 64;
-/// The store is asked for expired pages at least this often while any page in it expires at all.
-const LONGEST_SLEEP: Duration = Duration::from_secs(60);
+/// The store is asked for expired pages at least this often while any page in it expires at all: some say a date centuries off, which is more
+/// than a timer holds.
+const LONGEST_SLEEP: Duration = Duration::from_secs(3600);
 
 /// When the store is looked through next.
 #[derive(Debug, Default)]
