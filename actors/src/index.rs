@@ -2,8 +2,11 @@
 //!
 //! A change is applied when it comes, so that whoever reads next sees it; answers gather for up to a batch interval, until all of the
 //! batch was flushed and fsynced together. An exclusion does not wait for others. The store checks exclusions in the transaction of each
-//! write, so nothing late slips in. Invariant: the answer to a change means durable; `TakeFromStore` alone does not ask for that.
+//! write, so nothing late slips in. A page whose time has passed goes without being asked to (see `expiry`). Invariant: the answer to a change means durable; `TakeFromStore` alone does not ask for that.
 
+mod expiry;
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix::prelude::*;
@@ -11,6 +14,7 @@ use lohisoftbot_core::record::{PageRecord, StoredLink};
 use tokio::sync::oneshot;
 
 use crate::permits::PagePermit;
+use crate::ports::Clock;
 use crate::stats::NodeStats;
 use crate::storage::{Applied, RecordStore, StoreChange, StoreError};
 use crate::supervisor::{FatalFailure, NodeSupervisor};
@@ -20,9 +24,11 @@ pub struct IndexActor {
     store: Box<dyn RecordStore>,
     batch_interval: Duration,
     supervisor: Addr<NodeSupervisor>,
-    stats: std::sync::Arc<NodeStats>,
+    stats: Arc<NodeStats>,
+    clock: Arc<dyn Clock>,
     gathered: Vec<Pending>,
     flush_at: Option<SpawnHandle>,
+    expiry: expiry::Alarm,
     failed: bool,
 }
 
@@ -134,9 +140,20 @@ impl IndexActor {
         store: Box<dyn RecordStore>,
         batch_interval: Duration,
         supervisor: Addr<NodeSupervisor>,
-        stats: std::sync::Arc<NodeStats>,
+        stats: Arc<NodeStats>,
+        clock: Arc<dyn Clock>,
     ) -> Self {
-        Self { store, batch_interval, supervisor, stats, gathered: Vec::new(), flush_at: None, failed: false }
+        Self {
+            store,
+            batch_interval,
+            supervisor,
+            stats,
+            clock,
+            gathered: Vec::new(),
+            flush_at: None,
+            expiry: expiry::Alarm::default(),
+            failed: false,
+        }
     }
 
     /// Applies a change; what is given back ends when it is durable.
@@ -154,8 +171,20 @@ impl IndexActor {
             | StoreChange::SaveSite { .. }
             | StoreChange::FinishCycle { .. } => Urgency::WithOthers,
         };
+        let expires_at = match &change {
+            StoreChange::SavePage { record, .. } => record.unavailable_after,
+            StoreChange::RenewPage { .. }
+            | StoreChange::RemovePage { .. }
+            | StoreChange::SaveSite { .. }
+            | StoreChange::FinishCycle { .. }
+            | StoreChange::Exclude { .. }
+            | StoreChange::Include { .. } => None,
+        };
         let (answer, answered) = oneshot::channel();
         if let Some(done) = self.run(|store| store.apply(change)) {
+            if let Some(at) = expires_at {
+                self.note_expiry(at, ctx);
+            }
             let stats = self.stats.clone();
             let answer = Box::new(move || {
                 if matches!(done, Applied::Saved(_)) {
@@ -217,6 +246,7 @@ impl Actor for IndexActor {
 
     fn started(&mut self, ctx: &mut Self::Context) {
         ctx.set_mailbox_capacity(1024);
+        self.give_up_expired(ctx);
     }
 }
 
@@ -274,7 +304,8 @@ impl<T: Send + 'static> Handler<ReadStore<T>> for IndexActor {
 impl Handler<CheckpointAt> for IndexActor {
     type Result = Result<(), StoreUnavailable>;
 
-    fn handle(&mut self, CheckpointAt(ledger_seq): CheckpointAt, _: &mut Self::Context) -> Self::Result {
+    fn handle(&mut self, CheckpointAt(ledger_seq): CheckpointAt, ctx: &mut Self::Context) -> Self::Result {
+        self.end_expiry(ctx);
         self.checkpoint(ledger_seq).ok_or(StoreUnavailable)
     }
 }

@@ -14,6 +14,10 @@ use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
 use serde_json::{Value, json};
 
+/// What is said of a page that was fetched to be stored and has no record now.
+const RECORD_GONE: &str = "fetched; no record of it is stored: its unavailable_after has passed, it made room for \
+                           another page, or it is only being written";
+
 /// One request that was sent for a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentRequest {
@@ -65,6 +69,7 @@ pub fn explain(
     let robots = view.and_then(|view| view.robots.iter().find(|robots| robots.origin == url.origin()));
     let entry = view.and_then(|view| view.queue.get(url));
     let was_asked = !requests.is_empty();
+    let is_stored = view.is_some_and(|view| view.pages.iter().any(|page| page.url == *url));
     let summary = match (&excluded, view, entry) {
         (Some((domain, exclusion)), _, _) => {
             let before = if was_asked { "not fetched any more" } else { "not fetched" };
@@ -83,7 +88,8 @@ pub fn explain(
                 format!("not fetched in this cycle: {}", reason.describe())
             }
             (EntryStanding::Queued, None) => queued_words(robots, url, requests, now),
-            (EntryStanding::Stored, _) => "fetched and stored".to_owned(),
+            (EntryStanding::Stored, _) if is_stored => "fetched and stored".to_owned(),
+            (EntryStanding::Stored, _) => RECORD_GONE.to_owned(),
             (EntryStanding::SitemapRead { num_urls }, _) => {
                 format!("fetched as a sitemap and read for the URLs of its site that it lists: {num_urls} were of use")
             }
@@ -92,7 +98,6 @@ pub fn explain(
     };
     let sent: Vec<Value> = requests.iter().map(describe_request).collect();
     let account = view.map(|view| &view.row.account);
-    let is_stored = view.is_some_and(|view| view.pages.iter().any(|page| page.url == *url));
     json!({
         "url": url,
         "summary": summary,

@@ -135,10 +135,10 @@ impl Node {
         let ledger = LedgerActor::start_in_arbiter(&new_arbiter(), move |_| {
             LedgerActor::new(Box::new(ledger_files), book, to_supervisor)
         });
-        let (to_supervisor, to_stats) = (supervisor.clone(), stats.clone());
+        let (to_supervisor, to_stats, to_clock) = (supervisor.clone(), stats.clone(), clock.clone());
         let batch_interval = config.store.batch_interval;
         let index = IndexActor::start_in_arbiter(&new_arbiter(), move |_| {
-            IndexActor::new(Box::new(store), batch_interval, to_supervisor, to_stats)
+            IndexActor::new(Box::new(store), batch_interval, to_supervisor, to_stats, to_clock)
         });
         let product_token: Arc<str> = config.identity.product.as_str().into();
         let extractor_arbiters = (0..num_cores).map(|_| new_arbiter()).collect();

@@ -236,6 +236,12 @@ pub trait RecordStore: Send {
     /// The next site to come due.
     fn first_due(&self) -> Result<Option<DueSite>, StoreError>;
 
+    /// Up to `limit` stored pages whose `unavailable_after` has passed, the longest expired first.
+    fn expired_until(&self, now: Timestamp, limit: usize) -> Result<Vec<PageUrl>, StoreError>;
+
+    /// When the next stored page expires, or the first one did.
+    fn first_expiry(&self) -> Result<Option<Timestamp>, StoreError>;
+
     /// Sites stored as live: at start, those that a crash cut off.
     fn live_sites(&self) -> Result<Vec<Site>, StoreError>;
 

@@ -171,6 +171,14 @@ impl RecordStore for LentStore {
         self.store.first_due()
     }
 
+    fn expired_until(&self, now: Timestamp, limit: usize) -> Result<Vec<PageUrl>, StoreError> {
+        self.store.expired_until(now, limit)
+    }
+
+    fn first_expiry(&self) -> Result<Option<Timestamp>, StoreError> {
+        self.store.first_expiry()
+    }
+
     fn live_sites(&self) -> Result<Vec<Site>, StoreError> {
         self.store.live_sites()
     }

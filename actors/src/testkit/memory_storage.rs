@@ -185,6 +185,13 @@ impl Maps {
         due
     }
 
+    fn expiries(&self) -> Vec<(Timestamp, &PageUrl)> {
+        let expiring = self.pages.values().filter_map(|page| Some((page.unavailable_after?, &page.url)));
+        let mut expiries: Vec<_> = expiring.collect();
+        expiries.sort_by_key(|(at, url)| (*at, key::row(&url.site(), url.as_str().as_bytes())));
+        expiries
+    }
+
     fn rows_in_key_order(&self) -> Vec<&SiteRow> {
         let mut rows: Vec<&SiteRow> = self.sites.values().collect();
         rows.sort_by_key(|row| key::site_prefix(&row.site));
@@ -276,6 +283,15 @@ impl RecordStore for MemoryStore {
 
     fn first_due(&self) -> Result<Option<DueSite>, StoreError> {
         Ok(self.now.due().into_iter().next())
+    }
+
+    fn expired_until(&self, now: Timestamp, limit: usize) -> Result<Vec<PageUrl>, StoreError> {
+        let expired = self.now.expiries().into_iter().take_while(|(at, _)| *at <= now);
+        Ok(expired.take(limit).map(|(_, url)| url.clone()).collect())
+    }
+
+    fn first_expiry(&self) -> Result<Option<Timestamp>, StoreError> {
+        Ok(self.now.expiries().first().map(|(at, _)| *at))
     }
 
     fn live_sites(&self) -> Result<Vec<Site>, StoreError> {

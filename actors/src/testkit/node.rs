@@ -158,7 +158,7 @@ impl TestNode {
         let supervisor = NodeSupervisor::new(stats.clone(), fatal_sender).start();
         let ledger = LedgerActor::new(Box::new(disk.ledger_writer()), book, supervisor.clone()).start();
         let batch = Duration::from_millis(200);
-        let index = IndexActor::new(Box::new(store), batch, supervisor.clone(), stats.clone()).start();
+        let index = IndexActor::new(Box::new(store), batch, supervisor.clone(), stats.clone(), clock.clone()).start();
         let arbiter = Arbiter::current();
         let factory = ExtractorFactory::new(
             vec![arbiter.clone(); settings.num_extractors],

@@ -3,6 +3,7 @@
 //! [`check_record_store`] and [`check_ledger`] take a factory of empty stores. [`check_same_as_twin`] drives any store and the twin
 //! with the same changes and compares all they can be asked.
 
+mod expiry;
 mod ledger;
 mod records;
 mod samples;

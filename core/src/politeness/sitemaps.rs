@@ -115,9 +115,8 @@ impl HostState {
         if !self.may_ask_sitemap() || self.account.num_sitemap_requests > 0 || self.account.rung > 0 {
             return None;
         }
-        let was_refused = |entry: &FrontierEntry| {
-            matches!(entry.standing, EntryStanding::Dropped(DropReason::AddressRefused { .. }))
-        };
+        let was_refused =
+            |entry: &FrontierEntry| matches!(entry.standing, EntryStanding::Dropped(DropReason::AddressRefused { .. }));
         let gave_page = |entry: &&FrontierEntry| {
             matches!(entry.standing, EntryStanding::Stored | EntryStanding::Dropped(DropReason::Noindex))
         };

@@ -8,6 +8,7 @@
 //!
 //! Every error of sled's is passed on: it ends the node.
 
+mod expiry;
 mod open;
 mod page_change;
 mod plan;
@@ -65,18 +66,18 @@ impl SledStore {
     /// Opens the store of `dir`, or makes one where there is none; verifies it, and ends purges that a crash cut short.
     pub fn open(dir: &DataDir, options: StoreOptions) -> Result<(Self, StoreOpenReport), StoreOpenError> {
         let parts = open::open(dir, options)?;
-        let state_bytes = encode_state(&parts.state)?;
         let mut store = Self {
             dir: dir.clone(),
             trees: parts.trees,
             state: parts.state,
-            state_bytes,
+            state_bytes: parts.state_bytes,
             exclusions: parts.exclusions,
             checkpointed: None,
             synced_blobs: BTreeSet::new(),
         };
         let mut report = parts.report;
         report.resumed_purges = store.resume_purges()?;
+        store.enter_expiries()?;
         if report.created {
             let ledger_seq = store.state.ledger_seq;
             store.checkpoint(ledger_seq)?;
@@ -245,6 +246,15 @@ impl RecordStore for SledStore {
 
     fn first_due(&self) -> Result<Option<DueSite>, StoreError> {
         self.due_sites().next().transpose()
+    }
+
+    fn expired_until(&self, now: Timestamp, limit: usize) -> Result<Vec<PageUrl>, StoreError> {
+        let expiries = self.expiries().take_while(|row| row.as_ref().map_or(true, |(at, _)| *at <= now));
+        expiries.map(|row| row.map(|(_, url)| url)).take(limit).collect()
+    }
+
+    fn first_expiry(&self) -> Result<Option<Timestamp>, StoreError> {
+        Ok(self.expiries().next().transpose()?.map(|(at, _)| at))
     }
 
     fn live_sites(&self) -> Result<Vec<Site>, StoreError> {

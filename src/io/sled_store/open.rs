@@ -115,6 +115,8 @@ pub struct OpenedParts {
     pub trees: Trees,
     /// The state row.
     pub state: StoreState,
+    /// The same as it is stored: in an older form until the next transaction, where an older program wrote it.
+    pub state_bytes: Vec<u8>,
     /// All exclusions.
     pub exclusions: Exclusions,
     /// What was done.
@@ -143,7 +145,8 @@ pub fn open(dir: &DataDir, options: StoreOptions) -> Result<OpenedParts, StoreOp
             .map_err(|error| StoreOpenError::Damaged { path: path.clone(), detail: error.to_string() })?;
         exclusions.insert(domain, exclusion);
     }
-    Ok(OpenedParts { trees, state, exclusions, report })
+    let state_bytes = trees.get(TreeName::Meta, STATE_KEY)?.map(|bytes| bytes.to_vec()).unwrap_or_default();
+    Ok(OpenedParts { trees, state, state_bytes, exclusions, report })
 }
 
 /// Looks at the files before sled does; returns the sentinel, a new one for a new store.

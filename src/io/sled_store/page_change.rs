@@ -1,7 +1,7 @@
 //! Changes to pages and their links.
 //!
 //! Invariant: there is a row of links from page P to site T exactly when P is stored and names T among its `target_sites`; so a
-//! page is removed without a scan.
+//! page is removed without a scan. And P lies in `expiries`, once, exactly when P is stored and has an `unavailable_after`.
 
 use lohisoftbot_actors::storage::{Applied, CycleCounts, SaveCounts, StoreError, admit_links};
 use lohisoftbot_core::exclusion::Exclusions;
@@ -13,7 +13,7 @@ use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
 
 use super::plan::Plan;
-use super::trees::{TreeName, inlink_key, page_key};
+use super::trees::{TreeName, expiry_key, inlink_key, page_key};
 
 /// Plans the storing of a page.
 pub fn save_page(
@@ -46,6 +46,9 @@ pub fn save_page(
         plan.put_value(TreeName::Inlinks, inlink_key(&target, &record.url), &row)?;
     }
     plan.counts.num_links += admitted.num_kept;
+    if let Some(at) = record.unavailable_after {
+        plan.put(TreeName::Expiries, expiry_key(at, &page), Vec::new())?;
+    }
     plan.put_value(TreeName::Pages, page, &record)?;
     note_num_pages(plan, &site)?;
     Ok(Applied::Saved(counts))
@@ -85,6 +88,9 @@ fn drop_page(plan: &mut Plan<'_>, url: &PageUrl) -> Result<Option<u64>, StoreErr
         }
     }
     plan.counts.num_links = plan.counts.num_links.saturating_sub(num_links);
+    if let Some(at) = record.unavailable_after {
+        plan.remove(TreeName::Expiries, expiry_key(at, &key))?;
+    }
     plan.remove(TreeName::Pages, key)?;
     Ok(Some(num_links))
 }

@@ -1,7 +1,7 @@
 //! What the store knows of itself: one row that changes with every transaction, so that counts and rows never disagree.
 
 use lohisoftbot_actors::storage::{StandingCounts, StoreStats};
-use lohisoftbot_core::codec::Stored;
+use lohisoftbot_core::codec::{self, CodecError, Stored};
 use lohisoftbot_core::site_row::SiteStanding;
 use serde::{Deserialize, Serialize};
 
@@ -53,16 +53,53 @@ pub struct StoreState {
     pub ledger_seq: u64,
     /// What there is.
     pub counts: Counts,
+    /// Every page that expires lies in `expiries`; false in a store that was written before there was such a tree.
+    pub expiries_entered: bool,
 }
 
 impl Stored for StoreState {
-    const VERSION: u8 = 1;
+    const VERSION: u8 = 2;
+
+    fn from_older(version: u8, body: &[u8]) -> Result<Self, CodecError> {
+        match version {
+            1 => codec::decode_body::<StoreStateV1>(body).map(Self::from),
+            found => Err(CodecError::UnknownVersion { found, known: Self::VERSION }),
+        }
+    }
+}
+
+/// Trees of version 1: all but `expiries`, which came last.
+const NUM_TREES_V1: usize = 8;
+
+/// The form of version 1, which had no tree of expiries.
+#[derive(Serialize, Deserialize)]
+struct StoreStateV1 {
+    schema: u32,
+    epoch: u64,
+    change_seq: u64,
+    ledger_seq: u64,
+    rows: [u64; NUM_TREES_V1],
+    num_links: u64,
+    num_frontier_urls: u64,
+    standing: StandingCounts,
+}
+
+impl From<StoreStateV1> for StoreState {
+    fn from(old: StoreStateV1) -> Self {
+        let mut rows = [0; NUM_TREES];
+        rows[..NUM_TREES_V1].copy_from_slice(&old.rows);
+        let counts =
+            Counts { rows, num_links: old.num_links, num_frontier_urls: old.num_frontier_urls, standing: old.standing };
+        let StoreStateV1 { schema, epoch, change_seq, ledger_seq, .. } = old;
+        Self { schema, epoch, change_seq, ledger_seq, counts, expiries_entered: false }
+    }
 }
 
 impl StoreState {
     /// The state of an empty store.
     pub fn new(epoch: u64) -> Self {
-        Self { schema: SCHEMA, epoch, change_seq: 0, ledger_seq: 0, counts: Counts::default() }
+        let counts = Counts::default();
+        Self { schema: SCHEMA, epoch, change_seq: 0, ledger_seq: 0, counts, expiries_entered: true }
     }
 
     /// As the port tells it.

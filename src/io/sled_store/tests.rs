@@ -1,4 +1,5 @@
 mod damage;
+mod expiry;
 mod kill;
 mod model;
 

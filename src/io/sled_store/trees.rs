@@ -10,6 +10,7 @@
 //! | `pages` | site, URL | `PageRecord` |
 //! | `inlinks` | target site, source URL | `InlinkRow` |
 //! | `exclusions` | domain | `Exclusion` |
+//! | `expiries` | time (8 bytes, big endian), site, URL | nothing |
 //!
 //! "site" is partition, name and a zero byte, as [`lohisoftbot_core::key`] makes it.
 
@@ -44,10 +45,12 @@ pub enum TreeName {
     Inlinks,
     /// Exclusions.
     Exclusions,
+    /// Pages by the time from which on they must not be kept.
+    Expiries,
 }
 
 /// How many trees there are.
-pub const NUM_TREES: usize = 8;
+pub const NUM_TREES: usize = 9;
 
 impl TreeName {
     /// All, in the order of [`TreeName::index`].
@@ -60,6 +63,7 @@ impl TreeName {
         Self::Pages,
         Self::Inlinks,
         Self::Exclusions,
+        Self::Expiries,
     ];
 
     /// Its place in arrays.
@@ -78,6 +82,7 @@ impl TreeName {
             Self::Pages => "pages",
             Self::Inlinks => "inlinks",
             Self::Exclusions => "exclusions",
+            Self::Expiries => "expiries",
         }
     }
 }
@@ -103,6 +108,7 @@ impl Trees {
             open(TreeName::Pages)?,
             open(TreeName::Inlinks)?,
             open(TreeName::Exclusions)?,
+            open(TreeName::Expiries)?,
         ];
         Ok(Self { db, trees, path: path.to_owned() })
     }
@@ -230,6 +236,17 @@ pub fn parse_due_key(key: &[u8]) -> Option<(Timestamp, Site)> {
     let (at, rest) = key.split_first_chunk::<8>()?;
     let at = u64::from_be_bytes(*at);
     Some((Timestamp::from_millis(at), site_of_key(rest)?)).filter(|_| at != LIVE_AT)
+}
+
+/// The place in `expiries` of the page with this key.
+pub fn expiry_key(at: Timestamp, page_key: &[u8]) -> Vec<u8> {
+    [&at.as_millis().to_be_bytes(), page_key].concat()
+}
+
+/// What a key in `expiries` says: a time, and the key of a page. None for bytes that are no such key.
+pub fn parse_expiry_key(key: &[u8]) -> Option<(Timestamp, &[u8])> {
+    let (at, page_key) = key.split_first_chunk::<8>()?;
+    Some((Timestamp::from_millis(u64::from_be_bytes(*at)), page_key))
 }
 
 /// The site that a row belongs to, by its key.

@@ -10,7 +10,7 @@ use lohisoftbot_core::site_row::{MAX_PAGES_PER_SITE, SiteFrontier, SiteRow};
 use super::SledStore;
 use super::site_change::RobotsPiece;
 use super::state::Counts;
-use super::trees::{self, TreeName, due_key, inlink_key, page_key};
+use super::trees::{self, TreeName, due_key, expiry_key, inlink_key, page_key};
 
 /// Something is wrong with a row, or with a count.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +34,7 @@ impl SledStore {
     pub fn verify(&self, report: &mut dyn FnMut(RowProblem)) -> Result<(), StoreError> {
         let mut counts = Counts::default();
         self.verify_pages(report)?;
+        self.verify_expiries(report)?;
         self.verify_inlinks(&mut counts, report)?;
         self.verify_sites(&mut counts, report)?;
         self.each::<SiteFrontier>(TreeName::Frontier, report, |_, piece| {
@@ -69,6 +70,11 @@ impl SledStore {
             if self.exclusions.covers_host(record.url.host()) {
                 return Ok(Some("its host is excluded".to_owned()));
             }
+            if let Some(at) = record.unavailable_after
+                && self.trees.get(TreeName::Expiries, &expiry_key(at, key))?.is_none()
+            {
+                return Ok(Some("expires, but has no place among the expiries".to_owned()));
+            }
             for target in &record.target_sites {
                 if self.trees.get(TreeName::Inlinks, &inlink_key(target, &record.url))?.is_none() {
                     return Ok(Some(format!("names {target}, but no links to it are stored")));
@@ -76,6 +82,17 @@ impl SledStore {
             }
             Ok(None)
         })
+    }
+
+    fn verify_expiries(&self, report: &mut dyn FnMut(RowProblem)) -> Result<(), StoreError> {
+        for row in self.trees.scan(TreeName::Expiries, &[]) {
+            let key = row?.0;
+            if self.expiry_of_key(&key)?.is_none() {
+                let what = "no stored page expires then".to_owned();
+                report(RowProblem { tree: TreeName::Expiries, key: trees::printable(&key), what });
+            }
+        }
+        Ok(())
     }
 
     fn verify_inlinks(&self, counts: &mut Counts, report: &mut dyn FnMut(RowProblem)) -> Result<(), StoreError> {

@@ -6,6 +6,7 @@ use lohisoftbot_core::record::{PageRecord, StoredLink};
 use lohisoftbot_core::site_row::{MAX_PAGES_PER_SITE, RobotsCopy, SiteFrontier, SiteRow, SiteStanding};
 use lohisoftbot_core::time::Timestamp;
 
+use super::expiry::check_expiry;
 use super::samples::{exclusion, frontier, page, robots_copy, row, seed, site, stored_link, url};
 use crate::storage::{
     Applied, CycleCounts, ExclusionCounts, MAX_INLINK_ROW_BYTES, RecordStore, SaveCounts, StoreChange,
@@ -28,20 +29,21 @@ pub fn check_record_store<S: RecordStore>(empty: impl Fn() -> S) {
     nothing_late_slips_in(&mut empty());
     an_included_domain_is_welcome_again(&mut empty());
     notes_the_ledger_number(&mut empty());
+    check_expiry(empty);
 }
 
 #[track_caller]
-fn apply(store: &mut impl RecordStore, change: StoreChange) -> Applied {
+pub(super) fn apply(store: &mut impl RecordStore, change: StoreChange) -> Applied {
     store.apply(change).expect("the store takes a change")
 }
 
 #[track_caller]
-fn save(store: &mut impl RecordStore, record: PageRecord, links: Vec<StoredLink>) -> Applied {
+pub(super) fn save(store: &mut impl RecordStore, record: PageRecord, links: Vec<StoredLink>) -> Applied {
     apply(store, StoreChange::SavePage { record: Box::new(record), links })
 }
 
 #[track_caller]
-fn save_row(
+pub(super) fn save_row(
     store: &mut impl RecordStore,
     row: SiteRow,
     frontier: Option<SiteFrontier>,
@@ -51,7 +53,7 @@ fn save_row(
 }
 
 #[track_caller]
-fn exclude(store: &mut impl RecordStore, name: &str) -> ExclusionCounts {
+pub(super) fn exclude(store: &mut impl RecordStore, name: &str) -> ExclusionCounts {
     let domain = Domain::parse(name).expect("a name");
     match apply(store, StoreChange::Exclude { domain, exclusion: exclusion("asked by mail") }) {
         Applied::Excluded(counts) => counts,
@@ -59,7 +61,7 @@ fn exclude(store: &mut impl RecordStore, name: &str) -> ExclusionCounts {
     }
 }
 
-fn anchors(store: &impl RecordStore, address: &str) -> Vec<String> {
+pub(super) fn anchors(store: &impl RecordStore, address: &str) -> Vec<String> {
     let rows = store.inlinks_of(&url(address)).expect("reads");
     rows.into_iter().flat_map(|row| row.links).map(|link| link.text).collect()
 }

@@ -18,8 +18,10 @@ pub fn check_same_as_twin(store: &dyn RecordStore, twin: &dyn RecordStore, sites
     same("rows", store.sites_after(None, usize::MAX), twin.sites_after(None, usize::MAX));
     same("live sites", store.live_sites(), twin.live_sites());
     same("first due", store.first_due(), twin.first_due());
+    same("first expiry", store.first_expiry(), twin.first_expiry());
     for secs in [0, 10, u64::MAX] {
         let now = Timestamp::from_secs(secs);
+        same("expired pages", store.expired_until(now, usize::MAX), twin.expired_until(now, usize::MAX));
         same("due sites", store.due_until(now, usize::MAX), twin.due_until(now, usize::MAX));
     }
     let mut all: BTreeSet<Site> = sites.iter().cloned().collect();

@@ -42,12 +42,14 @@ fn standing() -> impl Strategy<Value = SiteStanding> {
 
 fn change() -> impl Strategy<Value = StoreChange> {
     let domain = || (0..DOMAINS.len()).prop_map(|index| Domain::parse(DOMAINS[index]).unwrap());
-    let save_page = (address(), 1..4_u32, prop::collection::vec((address(), "[a-z]{1,3}"), 0..6), any::<bool>());
+    let save_page =
+        (address(), 1..4_u32, prop::collection::vec((address(), "[a-z]{1,3}"), 0..6), any::<bool>(), 0..30_u64);
     let save_site = (0..HOSTS.len(), standing(), 0..20_u64, prop::collection::vec(address(), 0..6), 0..4_u8);
     prop_oneof![
-        8 => save_page.prop_map(|(address, cycle, links, has_canonical)| {
+        8 => save_page.prop_map(|(address, cycle, links, has_canonical, expires)| {
             let mut record = page(&address, cycle);
             record.canonical = has_canonical.then(|| url("http://blog.a.example/0"));
+            record.unavailable_after = (expires < 20).then(|| Timestamp::from_secs(expires));
             let links = links.iter().map(|(target, text)| stored_link(target, text)).collect();
             StoreChange::SavePage { record: Box::new(record), links }
         }),
