@@ -121,7 +121,7 @@ fn push_common_form(text: &str, out: &mut String) {
         match (byte, after) {
             (b'%', [high, low, behind @ ..]) if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
                 rest = behind;
-                let octet = hex_value(*high) << 4 | hex_value(*low);
+                let octet = 16 * hex_value(*high) + hex_value(*low);
                 if is_unreserved(octet) { out.push(char::from(octet)) } else { push_triplet(octet, out) }
             }
             _ if is_unreserved(*byte) || b"/?:@!&'()+,;=[]#".contains(byte) => out.push(char::from(*byte)),
@@ -227,6 +227,9 @@ mod tests {
             ("/?q=a%26b", "/?q=a&b", false),
             ("/100%/x", "/100%/x", true),
             ("/100%25/x", "/100%/x", true),
+            ("/a%4G", "/a%254G", true),
+            ("/a%G4", "/a%25G4", true),
+            ("/a%4G", "/a@", false),
             ("/a b|c", "/a%20b%7Cc", true),
         ] {
             check(pattern, path, wanted);
@@ -257,6 +260,17 @@ mod tests {
             let mut num_steps = 0;
             compiled.matches_in(&path, &mut num_steps);
             assert!(num_steps <= 2 * (path.len() + pattern.len()), "{num_steps} steps for {pattern:.20}");
+        }
+    }
+
+    #[test]
+    fn every_octet_that_is_looked_at_is_a_step() {
+        for (pattern, path, wanted) in
+            [("/a", "/b", 2), ("/a*b*c", "/aXbYc", 2 + (2 + 1) + (2 + 1)), ("/a*zz", "/aXY", 2 + 3 + 2)]
+        {
+            let mut num_steps = 0;
+            Pattern::compile(pattern).unwrap().matches_in(path, &mut num_steps);
+            assert_eq!(num_steps, wanted, "{pattern} in {path}");
         }
     }
 
