@@ -23,7 +23,8 @@ fuzz_target!(|data: &[u8]| {
         let explained = explain(file, agent, &url);
         assert!(explained.line.is_none_or(|line| (1..=num_lines).contains(&(line as usize))));
         let asked = &url[url::Position::BeforePath..url::Position::AfterQuery];
-        assert_eq!(explained.allowed, policy.verdict_for_path(asked).is_allowed());
+        let is_out_of_search = policy.search_usage_forbidden(asked).is_some();
+        assert_eq!(explained.allowed, policy.verdict_for_path(asked).is_allowed() && !is_out_of_search);
         // No rule forbids: a file alone does.
         assert!(explained.allowed || explained.line.is_some());
     }
