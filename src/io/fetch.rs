@@ -56,9 +56,11 @@ impl Fetch for AwcFetch {
         let Self { limits, tls } = self.clone();
         Box::pin(async move {
             let started = Instant::now();
-            let exchange = Rc::new(Exchange::default());
+            let exchange = Rc::new(Exchange::leaving_by(order.slot.clone()));
             let result = run(&order, limits, tls, exchange.clone(), started).await;
-            FetchReport { result, wire_bytes: exchange.wire_bytes(), took: started.elapsed() }
+            exchange.drop_slot();
+            let took = started.elapsed().saturating_sub(exchange.waited());
+            FetchReport { result, wire_bytes: exchange.wire_bytes(), took }
         })
     }
 }

@@ -234,7 +234,11 @@ impl<Io: AsyncWrite + Unpin> HeadFilter<Io> {
                 Err(error) => return Poll::Ready(Err(error)),
             };
         }
-        Pin::new(&mut self.io).poll_flush(cx)
+        ready!(Pin::new(&mut self.io).poll_flush(cx))?;
+        if matches!(self.request, Request::Sending { .. }) {
+            self.exchange.note_left();
+        }
+        Poll::Ready(Ok(()))
     }
 }
 
