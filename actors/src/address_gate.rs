@@ -28,7 +28,6 @@ pub struct AddressGateActor {
     /// Who waits for a decision.
     answers: HashMap<VisitId, oneshot::Sender<()>>,
     timer: Option<(Timestamp, SpawnHandle)>,
-    has_stopped: bool,
 }
 
 #[derive(Message)]
@@ -67,7 +66,7 @@ impl AddressGateActor {
     /// With these rules for every address.
     pub fn new(rules: AddressRules, clock: Arc<dyn Clock>, supervisor: Addr<NodeSupervisor>) -> Self {
         let gate = AddressGate::new(rules, clock.now());
-        Self { gate, clock, supervisor, answers: HashMap::new(), timer: None, has_stopped: false }
+        Self { gate, clock, supervisor, answers: HashMap::new(), timer: None }
     }
 
     /// Tells those who wait what was decided, and sets the timer.
@@ -96,16 +95,12 @@ impl AddressGateActor {
 
 impl Actor for AddressGateActor {
     type Context = Context<Self>;
-
-    fn stopped(&mut self, _: &mut Self::Context) {
-        self.has_stopped = true;
-    }
 }
 
 impl Drop for AddressGateActor {
     fn drop(&mut self) {
-        // A panic in a handler, the only way to go without having stopped while the node lives.
-        if !self.has_stopped {
+        // A handler panicked. In any other case the node is ending, since the host arbiters hold the way here.
+        if std::thread::panicking() {
             self.supervisor.do_send(FatalFailure("the gate of shared addresses died; nothing can be asked".to_owned()));
         }
     }

@@ -186,6 +186,8 @@ fn decoder_of(
 #[cfg(test)]
 mod bad_servers;
 #[cfg(test)]
+mod leaving;
+#[cfg(test)]
 mod requests;
 #[cfg(test)]
 mod secure;

@@ -138,7 +138,7 @@ struct Inner {
     scripts: HashMap<String, Vec<ScriptedAnswer>>,
     log: Vec<LoggedRequest>,
     hook: Option<Hook>,
-    handshake: Duration,
+    handshakes: HashMap<String, Duration>,
 }
 
 /// The twin of the fetch port. Clones share one web.
@@ -176,9 +176,9 @@ impl ScriptedWeb {
         self.inner.borrow_mut().hook = Some(Rc::new(hook));
     }
 
-    /// From now on a connection takes so long before its request can leave.
-    pub fn set_handshake(&self, took: Duration) {
-        self.inner.borrow_mut().handshake = took;
+    /// A connection to `host` takes so long before its request can leave.
+    pub fn set_handshake(&self, host: &str, took: Duration) {
+        self.inner.borrow_mut().handshakes.insert(host.to_owned(), took);
     }
 
     /// Every request so far.
@@ -241,8 +241,8 @@ impl Fetch for ScriptedWeb {
     fn fetch(&self, order: FetchOrder) -> LocalBoxFuture<'static, FetchReport> {
         let web = self.clone();
         Box::pin(async move {
-            let handshake = web.inner.borrow().handshake;
-            if !handshake.is_zero() {
+            let handshake = web.inner.borrow().handshakes.get(order.url.host()).copied();
+            if let Some(handshake) = handshake {
                 tokio::time::sleep(handshake).await;
             }
             order.slot.leave().await;
