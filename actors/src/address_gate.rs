@@ -51,6 +51,10 @@ struct RequestLeft(VisitId);
 
 #[derive(Message)]
 #[rtype(result = "()")]
+struct RequestAnswered(VisitId);
+
+#[derive(Message)]
+#[rtype(result = "()")]
 struct VisitEnded(VisitId);
 
 #[derive(Message)]
@@ -135,6 +139,15 @@ impl Handler<RequestLeft> for AddressGateActor {
     }
 }
 
+impl Handler<RequestAnswered> for AddressGateActor {
+    type Result = ();
+
+    fn handle(&mut self, RequestAnswered(visit): RequestAnswered, ctx: &mut Self::Context) {
+        let decisions = self.gate.on_answered(visit, self.clock.now());
+        self.carry_out(decisions, ctx);
+    }
+}
+
 impl Handler<VisitEnded> for AddressGateActor {
     type Result = ();
 
@@ -205,6 +218,10 @@ impl HeldSlot for Visit {
 
     fn note_left(&self) {
         self.gate.do_send(RequestLeft(self.id));
+    }
+
+    fn note_answered(&self) {
+        self.gate.do_send(RequestAnswered(self.id));
     }
 }
 

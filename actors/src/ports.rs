@@ -105,6 +105,8 @@ pub trait HeldSlot: Send + Sync + 'static {
     fn leave(&self) -> BoxFuture<'static, ()>;
     /// Its first bytes are on their way.
     fn note_left(&self);
+    /// The first of an answer came, so the request has arrived.
+    fn note_answered(&self);
 }
 
 /// A place among the requests that one address may have at once; given back when its last clone is dropped.
@@ -131,6 +133,11 @@ impl AddressSlot {
     pub fn note_left(&self) {
         self.0.note_left();
     }
+
+    /// The first of an answer came: the request has arrived, and the next one need not reckon with its being late.
+    pub fn note_answered(&self) {
+        self.0.note_answered();
+    }
 }
 
 impl fmt::Debug for AddressSlot {
@@ -147,6 +154,8 @@ impl HeldSlot for OpenSlot {
     }
 
     fn note_left(&self) {}
+
+    fn note_answered(&self) {}
 }
 
 /// Says when a request may go to an address that other sites share. Its place in the way of a request is before the permit.

@@ -8,9 +8,9 @@
 //! It looks at no name, no port and no answer, opens nothing and knows no clock: values in, decisions out, and
 //! [`AddressGate::next_wakeup`] says when to call [`AddressGate::on_wake`].
 //!
-//! Invariants: no address has more than [`AddressRules::max_at_once`] visits admitted; of two departures at an address the later one is
-//! decided no sooner than [`AddressRules::spacing`] after the earlier one was told to have happened; turns are taken in the order of
-//! arrival; an address is forgotten once nobody is there and its spacing is over, so memory is bounded by the visits.
+//! Invariants: no address has more than [`AddressRules::max_at_once`] visits admitted; a departure is decided no sooner than the delay
+//! after the server has surely seen the last one there, or [`ARRIVAL_MARGIN`] later than that if nobody can tell; turns are taken in the
+//! order of arrival; an address is forgotten once nobody is there and its delay is over, so memory is bounded by the visits.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::net::Ipv4Addr;
@@ -18,9 +18,12 @@ use std::time::Duration;
 
 use crate::time::Timestamp;
 
-/// Added to the delay between two departures. A server notes the start of a request when it reads it, so a request that lay on the way
-/// for a while seems closer to the next one than it was sent; and a [`Timestamp`] cuts off what is less than a millisecond.
-pub const ARRIVAL_MARGIN: Duration = Duration::from_millis(20);
+/// How long a request may be on its way to a server, which notes its start when it reads it. An answer tells that it has arrived; until
+/// then so much is added to the delay, lest a request that was held up on the way and the next one arrive closer together than they left.
+pub const ARRIVAL_MARGIN: Duration = Duration::from_millis(50);
+
+/// A [`Timestamp`] cuts off what is less than this.
+const TICK: Duration = Duration::from_millis(1);
 
 /// What one address may be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,9 +45,19 @@ impl AddressRules {
         self.max_at_once
     }
 
-    /// What is kept between two departures: the delay and [`ARRIVAL_MARGIN`]; nothing where there is no delay.
-    pub fn spacing(self) -> Duration {
-        if self.delay.is_zero() { Duration::ZERO } else { self.delay.saturating_add(ARRIVAL_MARGIN) }
+    /// Least time between the starts of two requests.
+    pub fn delay(self) -> Duration {
+        self.delay
+    }
+
+    /// When the next one may start, after one that was certainly there by `seen_at`.
+    fn after_seen(self, seen_at: Timestamp) -> Timestamp {
+        if self.delay.is_zero() { seen_at } else { seen_at.plus(self.delay.saturating_add(TICK)) }
+    }
+
+    /// When the next one may start, after one that left at `left_at`.
+    fn after_left(self, left_at: Timestamp) -> Timestamp {
+        if self.delay.is_zero() { left_at } else { self.after_seen(left_at).plus(ARRIVAL_MARGIN) }
     }
 }
 
@@ -96,6 +109,7 @@ struct Address {
     inside: HashMap<VisitId, Stage>,
     /// Visits inside that have asked to depart, in that order.
     at_door: VecDeque<VisitId>,
+    last_departed: Option<VisitId>,
     next_admission_at: Timestamp,
     next_departure_at: Timestamp,
     wakeup: Option<Timestamp>,
@@ -133,7 +147,7 @@ impl AddressGate {
         let turn = self.num_turns;
         self.num_turns += 1;
         self.visits.insert(id, Visit { address, turn });
-        let first_at = self.opened_at.plus(self.rules.spacing());
+        let first_at = self.rules.after_left(self.opened_at);
         let state = self.addresses.entry(address).or_insert_with(|| Address::untouched_until(first_at));
         state.waiting.insert(turn, id);
         self.settle(address, now)
@@ -150,24 +164,36 @@ impl AddressGate {
 
     /// A visit that was told to depart has done so.
     pub fn on_departed(&mut self, id: VisitId, now: Timestamp) -> Vec<GateDecision> {
-        let spacing = self.rules.spacing();
+        let rules = self.rules;
         let Some((address, state)) = self.state_of(id) else { return Vec::new() };
         if let Some(stage) = state.inside.get_mut(&id).filter(|stage| **stage == Stage::Departing) {
             *stage = Stage::Departed;
-            state.next_departure_at = now.plus(spacing);
+            state.last_departed = Some(id);
+            state.next_departure_at = rules.after_left(now);
+        }
+        self.settle(address, now)
+    }
+
+    /// The first of an answer came, so the request has arrived.
+    pub fn on_answered(&mut self, id: VisitId, now: Timestamp) -> Vec<GateDecision> {
+        let rules = self.rules;
+        let Some((address, state)) = self.state_of(id) else { return Vec::new() };
+        if state.last_departed == Some(id) {
+            state.next_departure_at = state.next_departure_at.min(rules.after_seen(now));
         }
         self.settle(address, now)
     }
 
     /// A visit is over, however far it came. Whoever was told to depart may have done so, so it counts as just departed.
     pub fn on_end(&mut self, id: VisitId, now: Timestamp) -> Vec<GateDecision> {
-        let spacing = self.rules.spacing();
+        let rules = self.rules;
         let Some(Visit { address, turn }) = self.visits.remove(&id) else { return Vec::new() };
         if let Some(state) = self.addresses.get_mut(&address) {
             state.waiting.remove(&turn);
             state.at_door.retain(|other| *other != id);
             if state.inside.remove(&id) == Some(Stage::Departing) {
-                state.next_departure_at = now.plus(spacing);
+                state.last_departed = Some(id);
+                state.next_departure_at = rules.after_left(now);
             }
         }
         self.settle(address, now)
@@ -237,6 +263,7 @@ impl Address {
             waiting: BTreeMap::new(),
             inside: HashMap::new(),
             at_door: VecDeque::new(),
+            last_departed: None,
             next_admission_at: first_at,
             next_departure_at: first_at,
             wakeup: None,
@@ -253,7 +280,7 @@ impl Address {
         while self.has_room(rules) && self.next_admission_at <= now {
             let Some((_, id)) = self.waiting.pop_first() else { break };
             self.inside.insert(id, Stage::Admitted);
-            self.next_admission_at = now.plus(rules.spacing());
+            self.next_admission_at = rules.after_seen(now);
             decisions.push(GateDecision::Admit(id));
         }
         decisions

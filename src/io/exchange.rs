@@ -19,9 +19,19 @@ pub struct Exchange {
     failure: Cell<Option<FetchFailure>>,
     head: RefCell<Option<AnswerHead>>,
     body_end: Cell<Option<BodyEnd>>,
-    /// Until the request has left. The connection may outlive the request a little, and must not hold its place meanwhile.
+    /// Until the request is over. Its connection may outlive it a little, and must not hold its place meanwhile.
     slot: RefCell<Option<AddressSlot>>,
+    was_told: Cell<Told>,
     waited: Cell<Duration>,
+}
+
+/// What the slot was told last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Told {
+    #[default]
+    Nothing,
+    Left,
+    Answered,
 }
 
 /// Shared by the stream and the fetch.
@@ -45,12 +55,27 @@ impl Exchange {
 
     /// The request was written; only the first time counts.
     pub fn note_left(&self) {
-        if let Some(slot) = self.slot.borrow_mut().take() {
-            slot.note_left();
+        if self.was_told.get() == Told::Nothing {
+            self.was_told.set(Told::Left);
+            self.tell(AddressSlot::note_left);
         }
     }
 
-    /// The request will not leave any more.
+    /// Something of the answer came; only the first time counts.
+    pub fn note_answered(&self) {
+        if self.was_told.get() == Told::Left {
+            self.was_told.set(Told::Answered);
+            self.tell(AddressSlot::note_answered);
+        }
+    }
+
+    fn tell(&self, what: fn(&AddressSlot)) {
+        if let Some(slot) = self.slot.borrow().as_ref() {
+            what(slot);
+        }
+    }
+
+    /// The request is over.
     pub fn drop_slot(&self) {
         self.slot.borrow_mut().take();
     }

@@ -57,11 +57,20 @@ impl Fetch for AwcFetch {
         Box::pin(async move {
             let started = Instant::now();
             let exchange = Rc::new(Exchange::leaving_by(order.slot.clone()));
+            let _place = Place(exchange.clone());
             let result = run(&order, limits, tls, exchange.clone(), started).await;
-            exchange.drop_slot();
             let took = started.elapsed().saturating_sub(exchange.waited());
             FetchReport { result, wire_bytes: exchange.wire_bytes(), took }
         })
+    }
+}
+
+/// The request's place at its address, given up with the fetch, be it broken off or not.
+struct Place(SharedExchange);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.drop_slot();
     }
 }
 

@@ -92,6 +92,7 @@ impl<Io> HeadFilter<Io> {
 
     /// Bytes came.
     fn receive(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.exchange.note_answered();
         match &mut self.answer {
             Answer::Head { received, .. } => {
                 let tells_nothing_new = received.len() > HEAD_START_BYTES && memchr::memchr(b'\n', bytes).is_none();

@@ -264,6 +264,7 @@ impl Fetch for ScriptedWeb {
                 ScriptedEnd::Panic => panic!("the script says so"),
             };
             connection.end = LoggedEnd::Ended;
+            order.slot.note_answered();
             FetchReport { result, wire_bytes, took }
         })
     }

@@ -8,7 +8,10 @@ use super::*;
 const A: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 const B: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
 const DELAY: Duration = Duration::from_millis(200);
-const SPACING_MS: u64 = 220;
+/// Between two admissions, and from an answer to the next departure.
+const STEP: u64 = 201;
+/// From a departure to the next, while no answer has come.
+const SPACING_MS: u64 = 251;
 
 fn at(millis: u64) -> Timestamp {
     Timestamp::from_millis(millis)
@@ -41,7 +44,7 @@ fn departure_is_spaced_from_when_the_last_one_really_left() {
     let mut gate = gate(4);
     gate.on_arrival(id(1), A, at(1000));
     assert_eq!(gate.on_arrival(id(2), A, at(1000)), []);
-    assert_eq!(gate.on_wake(at(1000 + SPACING_MS)), [Admit(id(2))]);
+    assert_eq!(gate.on_wake(at(1000 + STEP)), [Admit(id(2))]);
     // The first one was held up by its permit and comes to the door together with the second.
     assert_eq!(gate.on_ready(id(1), at(1230)), [Depart(id(1))]);
     assert_eq!(gate.on_ready(id(2), at(1231)), []);
@@ -53,11 +56,30 @@ fn departure_is_spaced_from_when_the_last_one_really_left() {
 }
 
 #[test]
+fn answer_shows_that_a_request_has_arrived_and_the_next_one_need_not_wait_longer() {
+    for (answered_at, next_at) in [(1040, 1040 + STEP), (1089, 1030 + SPACING_MS)] {
+        let mut gate = gate(4);
+        gate.on_arrival(id(1), A, at(1000));
+        gate.on_arrival(id(2), A, at(1000));
+        assert_eq!(gate.on_answered(id(1), at(1001)), [], "nothing was asked yet");
+        gate.on_ready(id(1), at(1030));
+        gate.on_departed(id(1), at(1030));
+        gate.on_answered(id(1), at(answered_at));
+        gate.on_end(id(1), at(answered_at));
+        gate.on_wake(at(1000 + STEP));
+        gate.on_ready(id(2), at(1000 + STEP));
+        assert_eq!(gate.next_wakeup(), Some(at(next_at)));
+        assert_eq!(gate.on_wake(at(next_at)), [Depart(id(2))]);
+        assert_eq!(gate.on_answered(id(1), at(next_at)), [], "it is long over");
+    }
+}
+
+#[test]
 fn visit_that_is_held_up_before_the_door_keeps_nobody_from_departing() {
     let mut gate = gate(4);
     gate.on_arrival(id(1), A, at(1000));
     gate.on_arrival(id(2), A, at(1000));
-    gate.on_wake(at(1220));
+    gate.on_wake(at(1000 + STEP));
     assert_eq!(gate.on_ready(id(2), at(1230)), [Depart(id(2))]);
 }
 
@@ -68,7 +90,7 @@ fn fifth_visit_waits_for_a_place_and_other_addresses_do_not() {
         gate.on_arrival(id(number), A, at(1000));
     }
     for number in 1..=3 {
-        assert_eq!(gate.on_wake(at(1000 + number * SPACING_MS)), [Admit(id(number + 1))]);
+        assert_eq!(gate.on_wake(at(1000 + number * STEP)), [Admit(id(number + 1))]);
     }
     assert_eq!(gate.next_wakeup(), None);
     assert_eq!(gate.on_wake(at(60_000)), []);
@@ -127,6 +149,8 @@ fn what_is_told_out_of_turn_changes_nothing() {
     assert_eq!(gate.counts(), GateCounts { num_addresses: 1, num_waiting: 0, num_admitted: 1 });
 }
 
+const MARGIN_MS: u64 = ARRIVAL_MARGIN.as_millis() as u64;
+
 /// One visit as chance has it: when it comes, where, how long each of its steps takes, and whether it gives up before one.
 #[derive(Clone, Debug)]
 struct Life {
@@ -134,18 +158,20 @@ struct Life {
     address: u8,
     to_door: u64,
     to_departure: u64,
+    to_answer: u64,
     to_end: u64,
     gives_up_after: Option<u64>,
 }
 
 fn lives() -> impl Strategy<Value = Vec<Life>> {
-    let steps = (0..900_u64, 0..40_u64, 0..3000_u64);
+    let steps = (0..900_u64, 0..40_u64, 0..200_u64, 0..3000_u64);
     let life = (0..4000_u64, 0..3_u8, steps, proptest::option::weighted(0.2, 0..4000_u64)).prop_map(
-        |(comes_at, address, (to_door, to_departure, to_end), gives_up_after)| Life {
+        |(comes_at, address, (to_door, to_departure, to_answer, to_end), gives_up_after)| Life {
             comes_at,
             address,
             to_door,
             to_departure,
+            to_answer,
             to_end,
             gives_up_after,
         },
@@ -159,6 +185,7 @@ enum Step {
     Comes,
     ComesToDoor,
     HasDeparted,
+    IsAnswered,
     Ends,
 }
 
@@ -170,8 +197,9 @@ struct Play<'a> {
     agenda: BTreeSet<(u64, u64, Step)>,
     now: u64,
     inside: HashMap<u8, BTreeSet<u64>>,
-    /// Of each address, when the latest departure happened; none while one is under way.
-    last_departed: HashMap<u8, Option<u64>>,
+    /// Of each address, the last visit told to depart, and when the server can have seen its request at the latest; none while that visit
+    /// is still departing.
+    last_seen: HashMap<u8, (u64, Option<u64>)>,
     arrived: HashMap<u8, VecDeque<u64>>,
     departed: BTreeSet<u64>,
     ended: BTreeSet<u64>,
@@ -187,7 +215,7 @@ impl<'a> Play<'a> {
             agenda,
             now: 0,
             inside: HashMap::new(),
-            last_departed: HashMap::new(),
+            last_seen: HashMap::new(),
             arrived: HashMap::new(),
             departed: BTreeSet::new(),
             ended: BTreeSet::new(),
@@ -238,27 +266,25 @@ impl<'a> Play<'a> {
             }
             Step::ComesToDoor => self.gate.on_ready(visit, now),
             Step::HasDeparted => {
-                self.last_departed.insert(place, Some(time));
+                self.last_seen.insert(place, (number, Some(time + MARGIN_MS)));
                 self.departed.insert(number);
-                self.agenda.insert((time + life.to_end, number, Step::Ends));
+                self.agenda.insert((time + life.to_answer, number, Step::IsAnswered));
                 self.gate.on_departed(visit, now)
+            }
+            Step::IsAnswered => {
+                if let Some((_, Some(seen_at))) = self.last_seen.get_mut(&place).filter(|(last, _)| *last == number) {
+                    *seen_at = time.min(*seen_at);
+                }
+                self.agenda.insert((time + life.to_end, number, Step::Ends));
+                self.gate.on_answered(visit, now)
             }
             Step::Ends => {
                 self.ended.insert(number);
                 self.inside.entry(place).or_default().remove(&number);
                 self.arrived.entry(place).or_default().retain(|other| *other != number);
                 // Whoever breaks off while departing may have left.
-                if self.last_departed.get(&place) == Some(&None) {
-                    let is_departing = !self.departed.contains(&number);
-                    let others = self.agenda.iter().any(|(_, other, step)| {
-                        *step == Step::HasDeparted
-                            && *other != number
-                            && !self.ended.contains(other)
-                            && self.lives[*other as usize].address == place
-                    });
-                    if is_departing && !others {
-                        self.last_departed.insert(place, Some(time));
-                    }
+                if let Some((_, seen_at @ None)) = self.last_seen.get_mut(&place).filter(|(last, _)| *last == number) {
+                    *seen_at = Some(time + MARGIN_MS);
                 }
                 self.gate.on_end(visit, now)
             }
@@ -279,12 +305,12 @@ impl<'a> Play<'a> {
             Depart(VisitId(number)) => {
                 let life = &self.lives[number as usize];
                 assert!(self.inside[&life.address].contains(&number), "only who is inside departs");
-                match self.last_departed.insert(life.address, None) {
+                match self.last_seen.insert(life.address, (number, None)) {
                     None => {}
-                    Some(None) => panic!("two depart together"),
-                    Some(Some(last)) => {
-                        let gap = Duration::from_millis(self.now - last);
-                        assert!(gap >= self.rules.spacing(), "a gap of {gap:?}");
+                    Some((_, None)) => panic!("two depart together"),
+                    Some((_, Some(seen_at))) => {
+                        let wanted = at(seen_at).plus(self.rules.delay());
+                        assert!(self.rules.delay().is_zero() || at(self.now) > wanted, "{} is too soon", self.now);
                     }
                 }
                 self.agenda.insert((self.now + life.to_departure, number, Step::HasDeparted));

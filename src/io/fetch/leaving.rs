@@ -29,6 +29,7 @@ struct WatchedSlot {
 struct Told {
     num_asked: AtomicUsize,
     num_left: AtomicUsize,
+    num_answered: AtomicUsize,
 }
 
 impl HeldSlot for WatchedSlot {
@@ -41,6 +42,10 @@ impl HeldSlot for WatchedSlot {
     fn note_left(&self) {
         self.told.num_left.fetch_add(1, Ordering::SeqCst);
     }
+
+    fn note_answered(&self) {
+        self.told.num_answered.fetch_add(1, Ordering::SeqCst);
+    }
 }
 
 /// An order with a watched slot; what opens it, what it was told, and whether it is still held.
@@ -52,9 +57,9 @@ fn watched(server: &TestServer) -> (FetchOrder, watch::Sender<bool>, Weak<Told>)
     (FetchOrder { slot, ..order("http://site.test/", server.address, RequestKind::Page) }, open, held)
 }
 
-fn told(held: &Weak<Told>) -> (usize, usize) {
+fn told(held: &Weak<Told>) -> [usize; 3] {
     let told = held.upgrade().expect("the slot is held");
-    (told.num_asked.load(Ordering::SeqCst), told.num_left.load(Ordering::SeqCst))
+    [&told.num_asked, &told.num_left, &told.num_answered].map(|number| number.load(Ordering::SeqCst))
 }
 
 #[actix_rt::test]
@@ -66,10 +71,13 @@ async fn request_waits_for_leave_behind_its_handshake_and_the_wait_is_no_respons
     let fetching = actix_rt::spawn(fetcher.fetch(order));
     sleep(WAIT).await;
     assert_eq!((server.peers().len(), server.requests().len()), (1, 0), "the connection is up and nothing is sent");
-    assert_eq!(told(&held), (1, 0));
+    assert_eq!(told(&held), [1, 0, 0]);
     open.send_replace(true);
     server.until_asked(1).await;
-    assert_eq!(told(&held), (1, 1), "it has left, and keeps its place until the answer is over");
+    assert_eq!(told(&held)[..2], [1, 1], "it has left, and keeps its place until the answer is over");
+    while told(&held) != [1, 1, 1] {
+        sleep(Duration::from_millis(1)).await;
+    }
     let report = fetching.await.unwrap();
     // The server never ends its body, so the fetch ends by its idle time-out, counted from leave on.
     assert_eq!(report.result.unwrap_err(), FetchFailure::IdleTimeout);
