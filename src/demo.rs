@@ -110,7 +110,10 @@ async fn report(
 ) -> anyhow::Result<usize> {
     let identity = Identity::new(&config.identity);
     let user_agents = [UserAgentForm::Contact, UserAgentForm::InfoUrl].map(|form| identity.user_agent(form).to_owned());
-    let verdict = web.audit(&AuditRules::new(MIN_DELAY, FIRST_BACKOFF, user_agents.to_vec()));
+    let politeness = &config.politeness;
+    let rules = AuditRules::new(MIN_DELAY, FIRST_BACKOFF, user_agents.to_vec())
+        .with_addresses(politeness.per_address_concurrency as usize, politeness.per_address_delay);
+    let verdict = web.audit(&rules);
     let stats = session.node().stats();
     let parked = session.parked().await;
     let records = session.node().sample_records(NUM_SHOWN_RECORDS).await;

@@ -14,4 +14,5 @@ mod harness;
 mod identity;
 mod one_site;
 mod refusals;
+mod shared_address;
 mod whole_web;

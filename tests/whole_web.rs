@@ -28,6 +28,7 @@ fn auditor_finds_no_violation_in_the_whole_log() {
     assert!(report.num_sites() >= crawl::NUM_SITES - 1, "{report}");
     assert!(report.num_waits_honoured >= 10, "{report}");
     assert_eq!(report.num_unlabelled, 0, "{report}");
+    assert_eq!(report.num_shared_addresses(), 1, "{report}");
 }
 
 #[test]

@@ -7,6 +7,7 @@
 
 #![deny(missing_docs)]
 
+pub mod address_gate;
 pub mod clock;
 pub mod extractor;
 pub mod frontier;

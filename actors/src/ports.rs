@@ -1,11 +1,13 @@
 //! The ports: what actors need of the world. Each has an adapter in the root package and an in-memory twin in the testkit.
 
+use std::fmt;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::future::LocalBoxFuture;
+use futures_util::future::{BoxFuture, LocalBoxFuture};
 use lohisoftbot_core::ledger::RequestKind;
 use lohisoftbot_core::outcome::{FetchFailure, ResolveFailure};
 use lohisoftbot_core::response::ResponseHead;
@@ -57,6 +59,8 @@ pub struct FetchOrder {
     pub etag: Option<String>,
     /// The Last-Modified of a stored copy, if any.
     pub last_modified: Option<String>,
+    /// Its place at the address: says when the request may leave, is told when it did, and is held until it has ended.
+    pub slot: AddressSlot,
 }
 
 /// A whole answer.
@@ -77,11 +81,11 @@ pub struct FetchReport {
     pub result: Result<FetchedResponse, FetchFailure>,
     /// Bytes received over the wire, head included.
     pub wire_bytes: u64,
-    /// From the start of the connection to the end of the answer.
+    /// From the start of the connection to the end of the answer, without the wait for leave to depart.
     pub took: Duration,
 }
 
-/// Sends one request. Never follows a redirect, never keeps a cookie, never asks twice.
+/// Sends one request, when its slot lets it leave. Never follows a redirect, never keeps a cookie, never asks twice.
 pub trait Fetch {
     /// Sends it; ends within the whole-request time-out. Dropping the future closes the connection.
     fn fetch(&self, order: FetchOrder) -> LocalBoxFuture<'static, FetchReport>;
@@ -95,29 +99,78 @@ pub trait NetworkFactory: Send + Sync + 'static {
     fn resolver(&self) -> Rc<dyn Resolve>;
 }
 
-/// A place among the requests that one address may have at once; given back when dropped.
-pub struct AddressSlot(#[allow(dead_code, reason = "held for its drop")] Box<dyn std::any::Any + Send>);
+/// What stands behind an [`AddressSlot`].
+pub trait HeldSlot: Send + Sync + 'static {
+    /// Waits until the request may leave.
+    fn leave(&self) -> BoxFuture<'static, ()>;
+    /// Its first bytes are on their way.
+    fn note_left(&self);
+    /// The first of an answer came, so the request has arrived.
+    fn note_answered(&self);
+}
+
+/// A place among the requests that one address may have at once; given back when its last clone is dropped.
+#[derive(Clone)]
+pub struct AddressSlot(Arc<dyn HeldSlot>);
 
 impl AddressSlot {
     /// A slot that gives `held` back when it is dropped.
-    pub fn holding(held: impl std::any::Any + Send) -> Self {
-        Self(Box::new(held))
+    pub fn holding(held: impl HeldSlot) -> Self {
+        Self(Arc::new(held))
     }
+
+    /// A slot at an address that nobody watches.
+    pub fn open() -> Self {
+        Self::holding(OpenSlot)
+    }
+
+    /// Waits until the request may leave: the connection is up by then, and the request follows at once.
+    pub fn leave(&self) -> BoxFuture<'static, ()> {
+        self.0.leave()
+    }
+
+    /// The request is on its way; the next one to the address keeps its distance from here.
+    pub fn note_left(&self) {
+        self.0.note_left();
+    }
+
+    /// The first of an answer came: the request has arrived, and the next one need not reckon with its being late.
+    pub fn note_answered(&self) {
+        self.0.note_answered();
+    }
+}
+
+impl fmt::Debug for AddressSlot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AddressSlot").finish_non_exhaustive()
+    }
+}
+
+struct OpenSlot;
+
+impl HeldSlot for OpenSlot {
+    fn leave(&self) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    fn note_left(&self) {}
+
+    fn note_answered(&self) {}
 }
 
 /// Says when a request may go to an address that other sites share. Its place in the way of a request is before the permit.
 pub trait AddressGate {
-    /// Waits for a slot.
+    /// Waits for a slot. Dropping the future gives the turn up.
     fn slot(&self, address: VettedAddress) -> LocalBoxFuture<'static, AddressSlot>;
 }
 
-/// Leaves every address open: the per-address manners come with the `AddressGateActor`.
+/// Leaves every address open: for tests that look at sites alone.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OpenAddressGate;
 
 impl AddressGate for OpenAddressGate {
     fn slot(&self, _address: VettedAddress) -> LocalBoxFuture<'static, AddressSlot> {
-        Box::pin(std::future::ready(AddressSlot::holding(())))
+        Box::pin(std::future::ready(AddressSlot::open()))
     }
 }
 
@@ -140,7 +193,7 @@ impl Placement for WholePlacement {
 /// A gate that each request passes. Locally it is open, unless the operator paused the node.
 pub trait FetchGate: Send + Sync {
     /// Waits until requests may be sent.
-    fn pass(&self) -> futures_util::future::BoxFuture<'static, ()>;
+    fn pass(&self) -> BoxFuture<'static, ()>;
 }
 
 /// The local gate: open, or shut by `pause`.
@@ -175,7 +228,7 @@ impl LocalGate {
 }
 
 impl FetchGate for LocalGate {
-    fn pass(&self) -> futures_util::future::BoxFuture<'static, ()> {
+    fn pass(&self) -> BoxFuture<'static, ()> {
         let mut watched = self.0.subscribe();
         Box::pin(async move {
             // An error means that the node is going down: then nothing passes.

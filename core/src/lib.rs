@@ -8,6 +8,7 @@
 #![deny(missing_docs)]
 
 pub mod address;
+pub mod address_gate;
 pub mod backoff;
 pub mod barrier;
 pub mod budget;

@@ -162,6 +162,7 @@ fn pace(config: &Config, found: &mut Found) {
     // Tests and the demo shorten these; a public site deserves at least the bound.
     for (key, value, bound) in [
         ("politeness.min_delay", config.politeness.min_delay, Duration::from_secs(1)),
+        ("politeness.per_address_delay", config.politeness.per_address_delay, Duration::from_millis(100)),
         // A lower one shortens a Crawl-delay that a site asked for.
         ("politeness.max_crawl_delay", config.politeness.max_crawl_delay, DAY),
         ("backoff.first", config.backoff.first, Duration::from_secs(10)),
@@ -267,6 +268,7 @@ mod tests {
     #[test]
     fn values_for_tests_are_warned_of() {
         check(|c| c.politeness.min_delay = Duration::from_millis(50), &[(Warning, "politeness.min_delay")]);
+        check(|c| c.politeness.per_address_delay = Duration::ZERO, &[(Warning, "politeness.per_address_delay")]);
         check(|c| c.politeness.max_crawl_delay = Duration::from_secs(60), &[(Warning, "politeness.max_crawl_delay")]);
         check(|c| c.recrawl.interval = Duration::from_secs(60), &[(Warning, "recrawl.interval")]);
         check(|c| c.recrawl.interval = DAY * 91, &[(Warning, "recrawl.interval")]);

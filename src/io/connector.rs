@@ -92,6 +92,8 @@ impl PinnedConnector {
                 }
             }
         };
+        // As late as can be, since no two handshakes take equally long; the wait for the answer begins behind it.
+        self.exchange.leave().await;
         Ok(HeadFilter::new(io, self.exchange, self.limits))
     }
 }

@@ -5,7 +5,9 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use lohisoftbot_actors::ports::AddressSlot;
 use lohisoftbot_core::outcome::FetchFailure;
+use tokio::time::{Duration, Instant};
 
 use super::answer_head::AnswerHead;
 use super::body_framing::BodyEnd;
@@ -17,12 +19,72 @@ pub struct Exchange {
     failure: Cell<Option<FetchFailure>>,
     head: RefCell<Option<AnswerHead>>,
     body_end: Cell<Option<BodyEnd>>,
+    /// Until the request is over. Its connection may outlive it a little, and must not hold its place meanwhile.
+    slot: RefCell<Option<AddressSlot>>,
+    was_told: Cell<Told>,
+    waited: Cell<Duration>,
+}
+
+/// What the slot was told last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Told {
+    #[default]
+    Nothing,
+    Left,
+    Answered,
 }
 
 /// Shared by the stream and the fetch.
 pub type SharedExchange = Rc<Exchange>;
 
 impl Exchange {
+    /// Of a request that leaves when `slot` lets it.
+    pub fn leaving_by(slot: AddressSlot) -> Self {
+        Self { slot: RefCell::new(Some(slot)), ..Self::default() }
+    }
+
+    /// Waits until the request may leave.
+    pub async fn leave(&self) {
+        let leave = self.slot.borrow().as_ref().map(AddressSlot::leave);
+        if let Some(leave) = leave {
+            let began = Instant::now();
+            leave.await;
+            self.waited.set(began.elapsed());
+        }
+    }
+
+    /// The request was written; only the first time counts.
+    pub fn note_left(&self) {
+        if self.was_told.get() == Told::Nothing {
+            self.was_told.set(Told::Left);
+            self.tell(AddressSlot::note_left);
+        }
+    }
+
+    /// Something of the answer came; only the first time counts.
+    pub fn note_answered(&self) {
+        if self.was_told.get() == Told::Left {
+            self.was_told.set(Told::Answered);
+            self.tell(AddressSlot::note_answered);
+        }
+    }
+
+    fn tell(&self, what: fn(&AddressSlot)) {
+        if let Some(slot) = self.slot.borrow().as_ref() {
+            what(slot);
+        }
+    }
+
+    /// The request is over.
+    pub fn drop_slot(&self) {
+        self.slot.borrow_mut().take();
+    }
+
+    /// How long the request waited for leave: not the server's time.
+    pub fn waited(&self) -> Duration {
+        self.waited.get()
+    }
+
     /// Bytes that came over the wire so far: those of TLS, where there is TLS.
     pub fn wire_bytes(&self) -> u64 {
         self.wire_bytes.get()

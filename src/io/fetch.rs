@@ -59,10 +59,21 @@ impl Fetch for AwcFetch {
         let Self { limits, tls } = self.clone();
         Box::pin(async move {
             let started = Instant::now();
-            let exchange = Rc::new(Exchange::default());
+            let exchange = Rc::new(Exchange::leaving_by(order.slot.clone()));
+            let _place = Place(exchange.clone());
             let result = run(&order, limits, tls, exchange.clone(), started).await;
-            FetchReport { result, wire_bytes: exchange.wire_bytes(), took: started.elapsed() }
+            let took = started.elapsed().saturating_sub(exchange.waited());
+            FetchReport { result, wire_bytes: exchange.wire_bytes(), took }
         })
+    }
+}
+
+/// The request's place at its address, given up with the fetch, be it broken off or not.
+struct Place(SharedExchange);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.drop_slot();
     }
 }
 
@@ -209,6 +220,8 @@ fn decoder_of(head: &ResponseHead, transfer_codings: &[String], caps: DecodeCaps
 
 #[cfg(test)]
 mod bad_servers;
+#[cfg(test)]
+mod leaving;
 #[cfg(test)]
 mod requests;
 #[cfg(test)]

@@ -92,6 +92,7 @@ impl<Io> HeadFilter<Io> {
 
     /// Bytes came.
     fn receive(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.exchange.note_answered();
         match &mut self.answer {
             Answer::Head { received, .. } => {
                 let tells_nothing_new = received.len() > HEAD_START_BYTES && memchr::memchr(b'\n', bytes).is_none();
@@ -234,7 +235,11 @@ impl<Io: AsyncWrite + Unpin> HeadFilter<Io> {
                 Err(error) => return Poll::Ready(Err(error)),
             };
         }
-        Pin::new(&mut self.io).poll_flush(cx)
+        ready!(Pin::new(&mut self.io).poll_flush(cx))?;
+        if matches!(self.request, Request::Sending { .. }) {
+            self.exchange.note_left();
+        }
+        Poll::Ready(Ok(()))
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use lohisoftbot_actors::frontier::{Discovery, FrontierSettings};
 use lohisoftbot_actors::host::SiteIdentity;
+use lohisoftbot_core::address_gate::AddressRules;
 use lohisoftbot_core::backoff::BackoffPolicy;
 use lohisoftbot_core::budget::{Budget, MAX_STORED_PAGES};
 use lohisoftbot_core::config::{Config, DiscoveryMode};
@@ -38,6 +39,11 @@ pub fn site_rules(config: &Config) -> SiteRules {
         recrawl_interval: config.recrawl.interval,
         product_token: config.identity.product.clone(),
     }
+}
+
+/// The manners at addresses that sites share.
+pub fn address_rules(config: &Config) -> AddressRules {
+    AddressRules::new(config.politeness.per_address_concurrency as usize, config.politeness.per_address_delay)
 }
 
 /// The settings of the frontier.

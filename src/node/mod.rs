@@ -16,13 +16,14 @@ use std::sync::Arc;
 
 use actix::prelude::*;
 use actix_rt::{Arbiter, ArbiterHandle};
+use lohisoftbot_actors::address_gate::{AddressGateActor, GateDoor};
 use lohisoftbot_actors::clock::AnchoredClock;
 use lohisoftbot_actors::frontier::{FrontierActor, FrontierAddresses, StopAll};
 use lohisoftbot_actors::host::HostPorts;
 use lohisoftbot_actors::index::{CheckpointAt, IndexActor};
 use lohisoftbot_actors::ledger::{LastSeq, LedgerActor};
 use lohisoftbot_actors::permits::Permits;
-use lohisoftbot_actors::ports::{Clock, LocalGate, NetworkFactory, OpenAddressGate, WholePlacement};
+use lohisoftbot_actors::ports::{Clock, LocalGate, NetworkFactory, WholePlacement};
 use lohisoftbot_actors::stats::NodeStats;
 use lohisoftbot_actors::storage::{EntryFilter, FAULT_ADVICE, RecordStore, catch_up};
 use lohisoftbot_actors::supervisor::{EndSupervision, ExtractorFactory, NodeSupervisor, StartExtractors};
@@ -152,6 +153,9 @@ impl Node {
             usize::try_from(config.network.max_in_flight_bytes).unwrap_or(usize::MAX),
             usize::try_from(config.network.max_body_bytes).unwrap_or(usize::MAX),
         );
+        let address_rules = assemble::address_rules(config);
+        let address_gate =
+            GateDoor::new(AddressGateActor::new(address_rules, clock.clone(), supervisor.clone()).start());
         let network: Arc<dyn NetworkFactory> = Arc::new(GuardedNetwork::new(network, standing));
         let num_host_arbiters = match config.network.host_threads {
             0 => num_cores,
@@ -161,11 +165,12 @@ impl Node {
         for arbiter in &host_arbiters {
             let (network, gate, permits) = (network.clone(), gate.clone(), permits.clone());
             let (clock, extractors, stats) = (clock.clone(), extractors.clone(), stats.clone());
+            let address_gate = address_gate.clone();
             arbiter.spawn_fn(move || {
                 HostPorts {
                     fetcher: network.fetcher(),
                     resolver: network.resolver(),
-                    address_gate: std::rc::Rc::new(OpenAddressGate),
+                    address_gate: std::rc::Rc::new(address_gate),
                     fetch_gate: gate,
                     permits,
                     clock,

@@ -3,6 +3,7 @@
 //! It takes nothing from the node: neither its ledger nor its robots code nor its own idea of time. It does not judge what was stored.
 //! Whatever the log leaves open is read in favour of whoever asked, so every violation it names is one.
 
+mod addresses;
 mod report;
 #[cfg(test)]
 mod tests;
@@ -14,7 +15,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-pub use report::{AuditReport, SiteFigures, Violation, ViolationKind};
+pub use report::{AddressFigures, AuditReport, SiteFigures, Violation, ViolationKind};
 
 use super::{
     labels::{AnswerKind, Permission, RequestKind},
@@ -40,13 +41,36 @@ pub struct AuditRules {
     pub user_agents: Vec<String>,
     /// How much later than it was the end of a request may be seen where the asker left first.
     pub abort_slack: Duration,
+    /// Most requests at once to one address, over all sites there.
+    pub max_at_address: usize,
+    /// Least time between the starts of two requests to one address, over all sites there.
+    pub address_delay: Duration,
+    /// How much later than it came the start of a request may be noted. It is what makes two starts seem closer than they were; the gap
+    /// after an end has none of it, since whoever asks has seen that end.
+    pub start_slack: Duration,
 }
 
 impl AuditRules {
-    /// Rules with the promised budget of 20, two of them for sitemaps, and a quarter of a second of slack for aborted requests.
+    /// Rules with the promised budget of 20, two of them for sitemaps, a quarter of a second of slack for aborted requests, and at each
+    /// address four requests at once that start 200 ms apart, with 30 ms of slack.
     pub fn new(min_delay: Duration, min_backoff: Duration, user_agents: Vec<String>) -> Self {
-        let abort_slack = Duration::from_millis(250);
-        Self { min_delay, min_backoff, budget: 20, max_sitemaps: 2, user_agents, abort_slack }
+        Self {
+            min_delay,
+            min_backoff,
+            budget: 20,
+            max_sitemaps: 2,
+            user_agents,
+            abort_slack: Duration::from_millis(250),
+            max_at_address: 4,
+            address_delay: Duration::from_millis(200),
+            start_slack: Duration::from_millis(30),
+        }
+    }
+
+    /// With these manners at each address.
+    #[must_use]
+    pub fn with_addresses(self, max_at_address: usize, address_delay: Duration) -> Self {
+        Self { max_at_address, address_delay, ..self }
     }
 }
 
@@ -141,7 +165,17 @@ pub fn audit(entries: &[LogEntry], labels: &AuditLabels, rules: &AuditRules) -> 
         let mut site = SiteAudit { name, labels, rules, entries, lenders_entries, report: &mut report };
         site.run();
     }
+    addresses::audit_addresses(entries, rules, &mut report);
     report
+}
+
+/// When a request ended, at the earliest: the end of an aborted one was seen somewhat late.
+fn end_us(entry: &LogEntry, rules: &AuditRules) -> Option<u64> {
+    let end = entry.end?;
+    Some(match end.ended_by {
+        EndedBy::Server => end.end_us,
+        EndedBy::Client => end.end_us.saturating_sub(micros(rules.abort_slack)).max(entry.start_us),
+    })
 }
 
 /// The audit of one site's requests.
@@ -305,13 +339,8 @@ impl SiteAudit<'_> {
         answered(RobotsRole::Settles).any(|other| is_own(&other)) || hopped()
     }
 
-    /// When a request ended, at the earliest: the end of an aborted one was seen somewhat late.
     fn end_us(&self, entry: &LogEntry) -> Option<u64> {
-        let end = entry.end?;
-        Some(match end.ended_by {
-            EndedBy::Server => end.end_us,
-            EndedBy::Client => end.end_us.saturating_sub(micros(self.rules.abort_slack)).max(entry.start_us),
-        })
+        end_us(entry, self.rules)
     }
 
     fn violation(&mut self, kind: ViolationKind, entry: &LogEntry, detail: String) {

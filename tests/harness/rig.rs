@@ -135,7 +135,9 @@ impl Rig {
         let identity = Identity::new(&self.config.identity);
         let forms = [UserAgentForm::Contact, UserAgentForm::InfoUrl];
         let user_agents = forms.map(|form| identity.user_agent(form).to_owned()).to_vec();
-        AuditRules::new(self.config.politeness.min_delay, self.config.backoff.first, user_agents)
+        let politeness = &self.config.politeness;
+        AuditRules::new(politeness.min_delay, self.config.backoff.first, user_agents)
+            .with_addresses(politeness.per_address_concurrency as usize, politeness.per_address_delay)
     }
 
     /// Wants the auditor to find nothing.
@@ -157,6 +159,7 @@ pub fn quick_config(dir: &Path) -> Config {
     config.politeness.min_delay = Duration::from_millis(120);
     config.politeness.max_adaptive_delay = Duration::from_millis(400);
     config.politeness.park_after = Duration::from_secs(2);
+    config.politeness.per_address_delay = Duration::from_millis(60);
     config.backoff.first = Duration::from_millis(500);
     config.store.data_dir = dir.join("data");
     config

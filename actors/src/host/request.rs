@@ -121,6 +121,7 @@ impl HostActor {
             user_agent: identity.user_agent,
             etag: None,
             last_modified: None,
+            slot,
         };
         match ticket.intent.kind {
             RequestKind::Robots => self.ports.stats.num_robots_requests.add_one(),
@@ -134,7 +135,6 @@ impl HostActor {
         let (number, ports) = (ticket.number, self.ports.clone());
         let work = async move {
             let report = ports.fetcher.fetch(order).await;
-            drop(slot);
             Fetched(number, report)
         };
         let lost = FetchReport { result: Err(FetchFailure::Reset), wire_bytes: 0, took: Duration::ZERO };

@@ -111,6 +111,10 @@ impl Handler<ExclusionsChanged> for HostActor {
 
     fn handle(&mut self, ExclusionsChanged(exclusions): ExclusionsChanged, ctx: &mut Self::Context) -> Self::Result {
         let closed = if self.open_host_is_excluded(&exclusions) { self.abort(ctx) } else { None };
+        if matches!(&self.step, Step::Preparing(intent, _) if exclusions.covers_host(intent.url.host())) {
+            // It would not leave any more; so it gives up its turn at its address too.
+            self.step = Step::Idle;
+        }
         let num_urls = self.state.on_exclusions(exclusions);
         self.robots_changed = true;
         if matches!(self.step, Step::Borrowing) && self.state.borrows_from().is_none() {

@@ -1,6 +1,7 @@
 //! Whether a log of requests shows good manners: what the other side must never see.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use lohisoftbot_core::ledger::RequestKind;
@@ -35,6 +36,23 @@ pub fn assert_polite(log: &[LoggedRequest], delay: Duration) {
                     assert!(origins.contains(&origin), "robots.txt comes before {request:?}")
                 }
             }
+        }
+    }
+}
+
+/// Panics unless each address got at most `max_at_once` requests at once, and their starts were at least `delay` apart.
+#[track_caller]
+pub fn assert_polite_at_addresses(log: &[LoggedRequest], max_at_once: usize, delay: Duration) {
+    let mut by_address: BTreeMap<Ipv4Addr, Vec<LoggedRequest>> = BTreeMap::new();
+    for request in log {
+        by_address.entry(request.address).or_default().push(request.clone());
+    }
+    for (address, requests) in by_address {
+        let num = most_at_once(&requests);
+        assert!(num <= max_at_once, "{address}: {num} requests at once");
+        for pair in requests.windows(2) {
+            let gap = pair[1].started_at.since(pair[0].started_at);
+            assert!(gap >= delay, "{address}: {gap:?} between the starts of {pair:?}");
         }
     }
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use actix::prelude::*;
 use actix_rt::{Arbiter, System};
+use lohisoftbot_core::address_gate::AddressRules;
 use lohisoftbot_core::backoff::BackoffPolicy;
 use lohisoftbot_core::budget::Budget;
 use lohisoftbot_core::politeness::SiteRules;
@@ -21,6 +22,7 @@ use tokio::sync::oneshot;
 use super::disk::TestDisk;
 use super::storage_contract::{seed, site};
 use super::web::{ScriptedWeb, TableResolver};
+use crate::address_gate::{AddressGateActor, GateDoor};
 use crate::clock::AnchoredClock;
 use crate::frontier::{
     AddSeeds, Discovery, FrontierActor, FrontierAddresses, FrontierSettings, SeedCounts, StopAll, ViewSite, WhenIdle,
@@ -29,7 +31,7 @@ use crate::host::{ExtractorPool, HostPorts, IdentityOf, SiteIdentity};
 use crate::index::{CheckpointAt, IndexActor, ReadStore};
 use crate::ledger::{LastSeq, LedgerActor};
 use crate::permits::Permits;
-use crate::ports::{Clock, LocalGate, OpenAddressGate, WholePlacement};
+use crate::ports::{AddressGate, Clock, LocalGate, OpenAddressGate, WholePlacement};
 use crate::stats::NodeStats;
 use crate::storage::{EntryFilter, LedgerRead, RecordStore, StoreError, catch_up};
 use crate::supervisor::{EndSupervision, ExtractorFactory, NodeSupervisor, StartExtractors};
@@ -72,6 +74,8 @@ pub struct TestSettings {
     pub max_live_sites: usize,
     /// Most pages in flight.
     pub max_pages_in_flight: usize,
+    /// The manners at each address; none leaves them open, since without more ado every name is at one address.
+    pub address_rules: Option<AddressRules>,
     /// Extractors.
     pub num_extractors: usize,
     /// How the node shows itself.
@@ -101,6 +105,7 @@ impl Default for TestSettings {
             discovery: Discovery::Seeds,
             max_live_sites: 100,
             max_pages_in_flight: 100,
+            address_rules: None,
             num_extractors: 1,
             identity: Arc::new(identity),
             starts_at: FIRST_START,
@@ -130,6 +135,8 @@ pub struct TestNode {
     pub supervisor: Addr<NodeSupervisor>,
     /// Its extractors.
     pub extractors: ExtractorPool,
+    /// Its gate of shared addresses, where the settings have rules for it.
+    pub address_gate: Option<Addr<AddressGateActor>>,
     /// Says why it cannot go on.
     pub fatal: oneshot::Receiver<String>,
     disk: TestDisk,
@@ -170,10 +177,16 @@ impl TestNode {
         let fetcher = Rc::new(web.clone());
         let fetch_port = Rc::downgrade(&fetcher);
         let body_cap = 2 << 20;
+        let address_gate =
+            settings.address_rules.map(|rules| AddressGateActor::new(rules, clock.clone(), supervisor.clone()).start());
+        let gate_port: Rc<dyn AddressGate> = match &address_gate {
+            Some(gate) => Rc::new(GateDoor::new(gate.clone())),
+            None => Rc::new(OpenAddressGate),
+        };
         HostPorts {
             fetcher,
             resolver: Rc::new(resolver.clone()),
-            address_gate: Rc::new(OpenAddressGate),
+            address_gate: gate_port,
             fetch_gate: gate.clone(),
             permits: Permits::new(settings.max_pages_in_flight, settings.max_pages_in_flight * body_cap, body_cap),
             clock: clock.clone(),
@@ -209,6 +222,7 @@ impl TestNode {
             ledger,
             supervisor,
             extractors,
+            address_gate,
             fatal,
             disk,
             fetch_port,
@@ -257,8 +271,9 @@ impl TestNode {
         HostPorts::uninstall();
         let left =
             (self.frontier.downgrade(), self.index.downgrade(), self.ledger.downgrade(), self.supervisor.downgrade());
-        let Self { disk, fetch_port, stats, frontier, index, ledger, supervisor, extractors, .. } = self;
-        drop((frontier, index, ledger, supervisor, extractors));
+        let gate_left = self.address_gate.as_ref().map(Addr::downgrade);
+        let Self { disk, fetch_port, stats, frontier, index, ledger, supervisor, extractors, address_gate, .. } = self;
+        drop((frontier, index, ledger, supervisor, extractors, address_gate));
         let num_restarts = stats.num_actor_restarts.get();
         // Longer than any timer of an actor that ends.
         tokio::time::sleep(Duration::from_secs(120)).await;
@@ -267,6 +282,7 @@ impl TestNode {
         assert!(fetch_port.upgrade().is_none(), "a host actor or a request is left");
         assert!(index.upgrade().is_none() && disk.is_free(), "the index is left running, or an extractor");
         assert!(ledger.upgrade().is_none(), "the ledger is left running");
+        assert!(gate_left.is_none_or(|gate| gate.upgrade().is_none()), "the gate of shared addresses is left running");
         assert!(supervisor.upgrade().is_none(), "the supervisor is left running, or an extractor");
         assert_eq!(stats.num_actor_restarts.get(), num_restarts, "an actor was replaced at the end");
     }

@@ -130,6 +130,8 @@ pub struct LoggedRequest {
     pub user_agent: String,
     /// From where.
     pub source: Option<Ipv4Addr>,
+    /// At which address.
+    pub address: Ipv4Addr,
     /// When.
     pub started_at: Timestamp,
     /// And until when.
@@ -143,6 +145,7 @@ struct Inner {
     scripts: HashMap<String, Vec<ScriptedAnswer>>,
     log: Vec<LoggedRequest>,
     hook: Option<Hook>,
+    handshakes: HashMap<String, Duration>,
 }
 
 /// The twin of the fetch port. Clones share one web.
@@ -178,6 +181,11 @@ impl ScriptedWeb {
     /// Calls `hook` with each request before it is answered.
     pub fn watch(&self, hook: impl Fn(&FetchOrder) + 'static) {
         self.inner.borrow_mut().hook = Some(Rc::new(hook));
+    }
+
+    /// A connection to `host` takes so long before its request can leave.
+    pub fn set_handshake(&self, host: &str, took: Duration) {
+        self.inner.borrow_mut().handshakes.insert(host.to_owned(), took);
     }
 
     /// Every request so far.
@@ -219,6 +227,7 @@ impl ScriptedWeb {
             kind: order.kind,
             user_agent: order.user_agent.clone(),
             source: order.source,
+            address: *order.address.socket_addr().ip(),
             started_at: self.clock.now(),
             end: LoggedEnd::Open,
         });
@@ -244,6 +253,12 @@ impl Fetch for ScriptedWeb {
     fn fetch(&self, order: FetchOrder) -> LocalBoxFuture<'static, FetchReport> {
         let web = self.clone();
         Box::pin(async move {
+            let handshake = web.inner.borrow().handshakes.get(order.url.host()).copied();
+            if let Some(handshake) = handshake {
+                tokio::time::sleep(handshake).await;
+            }
+            order.slot.leave().await;
+            order.slot.note_left();
             let hook = web.inner.borrow().hook.clone();
             if let Some(hook) = hook {
                 hook(&order);
@@ -261,28 +276,32 @@ impl Fetch for ScriptedWeb {
                 ScriptedEnd::Panic => panic!("the script says so"),
             };
             connection.end = LoggedEnd::Ended;
+            order.slot.note_answered();
             FetchReport { result, wire_bytes, took }
         })
     }
 }
 
-/// The twin of the resolver: every name is known, unless the test says otherwise. Clones share one table.
+/// The twin of the resolver: every name is that of the loopback address, unless the test says otherwise. Clones share one table.
 #[derive(Clone, Default)]
-pub struct TableResolver(Rc<RefCell<HashMap<String, ResolveFailure>>>);
+pub struct TableResolver(Rc<RefCell<HashMap<String, Result<Ipv4Addr, ResolveFailure>>>>);
 
 impl TableResolver {
     /// `host` cannot be resolved.
     pub fn fail(&self, host: &str, failure: ResolveFailure) {
-        self.0.borrow_mut().insert(host.to_owned(), failure);
+        self.0.borrow_mut().insert(host.to_owned(), Err(failure));
+    }
+
+    /// `host` is at this address.
+    pub fn place(&self, host: &str, address: Ipv4Addr) {
+        self.0.borrow_mut().insert(host.to_owned(), Ok(address));
     }
 }
 
 impl Resolve for TableResolver {
     fn resolve(&self, host: &str, port: u16) -> LocalBoxFuture<'static, Result<VettedAddress, ResolveFailure>> {
-        let found = match self.0.borrow().get(host) {
-            Some(failure) => Err(failure.clone()),
-            None => Ok(VettedAddress::new_vetted(SocketAddrV4::new(Ipv4Addr::LOCALHOST, port))),
-        };
-        Box::pin(std::future::ready(found))
+        let found = self.0.borrow().get(host).cloned().unwrap_or(Ok(Ipv4Addr::LOCALHOST));
+        let vetted = found.map(|address| VettedAddress::new_vetted(SocketAddrV4::new(address, port)));
+        Box::pin(std::future::ready(vetted))
     }
 }

@@ -181,6 +181,8 @@ fn pace(config: &Config, found: &mut Problems) {
     found.span("politeness.max_adaptive_delay", config.politeness.max_adaptive_delay, Duration::ZERO, DAY);
     found.span("politeness.max_crawl_delay", config.politeness.max_crawl_delay, MILLI, 30 * DAY);
     found.span("politeness.park_after", config.politeness.park_after, MILLI, DAY);
+    found.count("politeness.per_address_concurrency", config.politeness.per_address_concurrency, 1, 1000);
+    found.span("politeness.per_address_delay", config.politeness.per_address_delay, Duration::ZERO, HOUR);
     found.span("backoff.first", config.backoff.first, MILLI, DAY);
     if config.backoff.max < config.backoff.first || config.backoff.max > 30 * DAY {
         found.add(
@@ -311,6 +313,8 @@ mod tests {
         check(|c| c.network.max_in_flight_bytes = MIB, &["network.max_in_flight_bytes"]);
         check(|c| c.network.connect_timeout = Duration::ZERO, &["network.connect_timeout"]);
         check(|c| c.discovery.max_live_sites = 0, &["discovery.max_live_sites"]);
+        check(|c| c.politeness.per_address_concurrency = 0, &["politeness.per_address_concurrency"]);
+        check(|c| c.politeness.per_address_delay = DAY, &["politeness.per_address_delay"]);
         check(|c| c.recrawl.interval = Duration::ZERO, &["recrawl.interval"]);
         check(|c| c.backoff.first = DAY + SECOND, &["backoff.first", "backoff.max"]);
         check(|c| c.store.data_dir = "".into(), &["store.data_dir"]);

@@ -154,6 +154,11 @@ pub struct PolitenessSettings {
     /// A site that waits longer than this is parked.
     #[serde(with = "span")]
     pub park_after: Duration,
+    /// Most requests at once to one IP address, over all sites there.
+    pub per_address_concurrency: u32,
+    /// Shortest time between the starts of two requests to one IP address, over all sites there; none where it is zero.
+    #[serde(with = "span")]
+    pub per_address_delay: Duration,
 }
 
 impl Default for PolitenessSettings {
@@ -164,6 +169,8 @@ impl Default for PolitenessSettings {
             max_adaptive_delay: 60 * SECOND,
             max_crawl_delay: DAY,
             park_after: MINUTE,
+            per_address_concurrency: 4,
+            per_address_delay: Duration::from_millis(200),
         }
     }
 }

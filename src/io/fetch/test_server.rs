@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lohisoftbot_actors::ports::{Fetch, FetchOrder, FetchReport, VettedAddress};
+use lohisoftbot_actors::ports::{AddressSlot, Fetch, FetchOrder, FetchReport, VettedAddress};
 use lohisoftbot_core::ledger::RequestKind;
 use lohisoftbot_core::url::PageUrl;
 use rustls::ServerConfig;
@@ -176,6 +176,7 @@ pub fn order(url: &str, address: SocketAddrV4, kind: RequestKind) -> FetchOrder 
         user_agent: USER_AGENT.to_owned(),
         etag: None,
         last_modified: None,
+        slot: AddressSlot::open(),
     }
 }
 

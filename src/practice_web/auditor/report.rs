@@ -1,6 +1,6 @@
 //! What the auditor found, and how it is shown.
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, net::Ipv4Addr};
 
 use serde::Serialize;
 
@@ -29,11 +29,15 @@ pub enum ViolationKind {
     Credentials,
     /// A request for a sitemap beyond the two of a cycle.
     TooManySitemaps,
+    /// A request to an address that had as many open as it may, over all sites there.
+    TooManyAtAddress,
+    /// A request too soon after another one to the address started, over all sites there.
+    AddressTooSoon,
 }
 
 impl ViolationKind {
     /// Every kind.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::AtOnce,
         Self::TooSoon,
         Self::Forbidden,
@@ -44,6 +48,8 @@ impl ViolationKind {
         Self::BeforeRobots,
         Self::Credentials,
         Self::TooManySitemaps,
+        Self::TooManyAtAddress,
+        Self::AddressTooSoon,
     ];
 
     /// A few plain words for people.
@@ -59,6 +65,8 @@ impl ViolationKind {
             Self::BeforeRobots => "page requests before robots.txt",
             Self::Credentials => "requests with cookies, credentials or Referer",
             Self::TooManySitemaps => "requests for more sitemaps than two",
+            Self::TooManyAtAddress => "requests while too many were open at the address",
+            Self::AddressTooSoon => "requests too soon after another to the address",
         }
     }
 }
@@ -89,6 +97,19 @@ pub struct SiteFigures {
     pub min_gap_us: Option<u64>,
 }
 
+/// Figures of one IP address, over all sites there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct AddressFigures {
+    /// How many sites were asked there.
+    pub num_sites: usize,
+    /// All requests.
+    pub num_requests: usize,
+    /// Most requests open at once.
+    pub max_at_once: usize,
+    /// Smallest time between two starts, in microseconds; `None` where there was one request only.
+    pub min_gap_us: Option<u64>,
+}
+
 /// What an audit found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AuditReport {
@@ -96,6 +117,8 @@ pub struct AuditReport {
     pub violations: Vec<Violation>,
     /// Figures by site.
     pub sites: BTreeMap<String, SiteFigures>,
+    /// Figures by address.
+    pub addresses: BTreeMap<Ipv4Addr, AddressFigures>,
     /// All requests.
     pub num_requests: usize,
     /// Answers that made their site wait.
@@ -136,6 +159,26 @@ impl AuditReport {
     pub fn min_gap_us(&self) -> Option<u64> {
         self.sites.values().filter_map(|site| site.min_gap_us).min()
     }
+
+    /// The addresses that more than one site was asked at.
+    fn shared_addresses(&self) -> impl Iterator<Item = &AddressFigures> {
+        self.addresses.values().filter(|address| address.num_sites > 1)
+    }
+
+    /// How many addresses more than one site was asked at.
+    pub fn num_shared_addresses(&self) -> usize {
+        self.shared_addresses().count()
+    }
+
+    /// The most requests that were open at once at any address.
+    pub fn max_at_address(&self) -> usize {
+        self.addresses.values().map(|address| address.max_at_once).max().unwrap_or(0)
+    }
+
+    /// The smallest gap between two starts at an address that sites share, in microseconds.
+    pub fn min_address_gap_us(&self) -> Option<u64> {
+        self.shared_addresses().filter_map(|address| address.min_gap_us).min()
+    }
 }
 
 /// How many violations of each kind are shown one by one.
@@ -147,6 +190,11 @@ impl fmt::Display for AuditReport {
         match self.min_gap_us() {
             Some(gap_us) => writeln!(f, "smallest gap after an end: {} ms", gap_us / 1_000)?,
             None => writeln!(f, "smallest gap after an end: none, no site was asked twice")?,
+        }
+        writeln!(f, "addresses that sites share: {}", self.num_shared_addresses())?;
+        writeln!(f, "most requests at once at an address: {}", self.max_at_address())?;
+        if let Some(gap_us) = self.min_address_gap_us() {
+            writeln!(f, "smallest gap between starts at a shared address: {} ms", gap_us / 1_000)?;
         }
         let max_pages = self.sites.values().map(|site| site.num_page_requests).max().unwrap_or(0);
         writeln!(f, "most page requests of a site: {max_pages}")?;

@@ -1,5 +1,7 @@
 //! Each kind of violation, planted in a log made by hand, and a clean log beside it.
 
+mod addresses;
+
 use std::net::{Ipv4Addr, SocketAddr};
 
 use super::*;
@@ -60,7 +62,8 @@ impl Log {
 
 fn rules() -> AuditRules {
     let agents = vec![AGENT.to_owned(), OTHER_AGENT.to_owned()];
-    AuditRules::new(Duration::from_millis(500), Duration::from_secs(5), agents)
+    // Of addresses there is more in `addresses`; here every site is at the same one.
+    AuditRules::new(Duration::from_millis(500), Duration::from_secs(5), agents).with_addresses(99, Duration::ZERO)
 }
 
 fn labels() -> AuditLabels {
