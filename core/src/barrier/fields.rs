@@ -80,5 +80,5 @@ fn sets_marked_cookie(cookie: &[u8]) -> bool {
     let Some(equals) = pair.iter().position(|byte| *byte == b'=') else { return false };
     let (name, value) = (pair[..equals].trim_ascii(), pair[equals + 1..].trim_ascii());
     let starts = |mark: &&str| name.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark.as_bytes()));
-    !value.is_empty() && value != b"\"\"" && COOKIE_MARKS.iter().any(|mark| starts(&mark))
+    !value.is_empty() && value != b"\"\"" && COOKIE_MARKS.iter().any(starts)
 }

@@ -352,7 +352,8 @@ impl Carrier {
             0 => StoredAs::Noindex,
             1 => StoredAs::ExtractionFailed,
             2 => StoredAs::Full,
-            3 => StoredAs::Barrier(BarrierKind::PaywalledContent),
+            // A calm site hides none of its pages.
+            3 if self.server.temper == Temper::Moody => StoredAs::Barrier(BarrierKind::PaywalledContent),
             _ => StoredAs::Record,
         }
     }
