@@ -65,12 +65,36 @@ macro_rules! marks {
 marks![
     // Not `/cdn-cgi/challenge-platform/` alone: JavaScript Detections puts a script from there on every page
     // (developers.cloudflare.com/bots/additional-configurations/javascript-detections/).
-    ["Cloudflare", ScriptStart, "window._cf_chl_", Anywhere, "github.com/VeNoMouS/cloudscraper cloudscraper/cloudflare.py"],
+    [
+        "Cloudflare",
+        ScriptStart,
+        "window._cf_chl_",
+        Anywhere,
+        "github.com/VeNoMouS/cloudscraper cloudscraper/cloudflare.py"
+    ],
     ["Cloudflare", FormAction, "__cf_chl_", Anywhere, "github.com/VeNoMouS/cloudscraper cloudscraper/cloudflare.py"],
     ["Cloudflare", ScriptSrc, "/orchestrate/chl_page/", OnStub, "github.com/scaredos/cfresearch"],
-    ["Cloudflare", ScriptSrc, "/orchestrate/managed/", OnStub, "github.com/VeNoMouS/cloudscraper cloudscraper/cloudflare.py"],
-    ["Cloudflare", ScriptSrc, "/orchestrate/jsch/", OnStub, "github.com/VeNoMouS/cloudscraper cloudscraper/cloudflare.py"],
-    ["Cloudflare", ScriptSrc, "/orchestrate/captcha/", OnStub, "github.com/VeNoMouS/cloudscraper cloudscraper/cloudflare.py"],
+    [
+        "Cloudflare",
+        ScriptSrc,
+        "/orchestrate/managed/",
+        OnStub,
+        "github.com/VeNoMouS/cloudscraper cloudscraper/cloudflare.py"
+    ],
+    [
+        "Cloudflare",
+        ScriptSrc,
+        "/orchestrate/jsch/",
+        OnStub,
+        "github.com/VeNoMouS/cloudscraper cloudscraper/cloudflare.py"
+    ],
+    [
+        "Cloudflare",
+        ScriptSrc,
+        "/orchestrate/captcha/",
+        OnStub,
+        "github.com/VeNoMouS/cloudscraper cloudscraper/cloudflare.py"
+    ],
     [
         "Cloudflare",
         Id,
@@ -95,8 +119,20 @@ marks![
     ["Imperva", ScriptSrc, "/_Incapsula_Resource?", OnStub, "publicly observed check of Imperva"],
     ["DataDome", ScriptSrc, "//ct.captcha-delivery.com/", OnStub, "publicly observed block page of DataDome"],
     ["DataDome", FrameSrc, "//geo.captcha-delivery.com/", OnStub, "publicly observed block page of DataDome"],
-    ["HUMAN (PerimeterX)", Id, "px-captcha", OnStub, "github.com/PerimeterX/perimeterx-python-wsgi block_template.mustache"],
-    ["HUMAN (PerimeterX)", ScriptSrc, "//captcha.px-cdn.net/", OnStub, "github.com/PerimeterX/perimeterx-python-wsgi block_template.mustache"],
+    [
+        "HUMAN (PerimeterX)",
+        Id,
+        "px-captcha",
+        OnStub,
+        "github.com/PerimeterX/perimeterx-python-wsgi block_template.mustache"
+    ],
+    [
+        "HUMAN (PerimeterX)",
+        ScriptSrc,
+        "//captcha.px-cdn.net/",
+        OnStub,
+        "github.com/PerimeterX/perimeterx-python-wsgi block_template.mustache"
+    ],
     [
         "HUMAN (PerimeterX)",
         ScriptSrc,
