@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use lohisoftbot_core::barrier::BarrierKind;
 use lohisoftbot_core::extract::{FetchedPage, extract, is_other_format};
 use lohisoftbot_core::ledger::RequestKind;
 use lohisoftbot_core::outcome::{Answer, classify};
@@ -32,7 +33,22 @@ pub fn extract_file(args: &ExtractArgs, out: &mut impl Write) -> anyhow::Result<
         std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_secs(),
     );
     let stored = PageRecord::of_extracted(&extracted, &args.url, &head, 1, now);
-    let why_not = match classify(RequestKind::Page, &head, &args.url, now) {
+    let answer = classify(RequestKind::Page, &head, &args.url, now);
+    let barrier = match &answer {
+        Answer::Barrier { kind, .. } => Some(*kind),
+        Answer::Html if !is_other_format(&body) => extracted.barrier,
+        Answer::Html
+        | Answer::Sitemap
+        | Answer::OtherContent
+        | Answer::NotModified
+        | Answer::Redirect { .. }
+        | Answer::Gone
+        | Answer::AskOnceMore { .. }
+        | Answer::Busy { .. }
+        | Answer::Refused { .. } => None,
+    };
+    let why_not = match answer {
+        _ if barrier.is_some() => barrier.map(BarrierKind::describe),
         Answer::Html if is_other_format(&body) => Some("its bytes are no HTML page, whatever its type says"),
         Answer::Html if extracted.directives.allows_storing(now) => None,
         Answer::Html => Some("it asks not to be indexed"),
@@ -50,10 +66,11 @@ pub fn extract_file(args: &ExtractArgs, out: &mut impl Write) -> anyhow::Result<
     let answer = json!({
         "kept": kept,
         "why_not": why_not,
+        "barrier": barrier,
         "directives": extracted.directives,
         "charset": extracted.charset,
         "record": kept.then_some(&stored.record),
-        "links": stored.links,
+        "links": if barrier.is_none() { stored.links.as_slice() } else { &[] },
     });
     writeln!(out, "{}", serde_json::to_string_pretty(&answer)?)?;
     Ok(())

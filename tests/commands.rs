@@ -90,6 +90,24 @@ fn extract_keeps_no_description_where_a_snippet_is_forbidden() {
 }
 
 #[test]
+fn extract_names_the_barrier_it_saw() {
+    let form = "<title>Members</title><form><input name=user><input type=password name=pass></form>";
+    for (html, header, barrier) in [
+        (form, "X-Test: 1", "PasswordForm"),
+        (PAGE, "CF-Mitigated: challenge", "Challenge"),
+        ("<div id=anubis_challenge></div>", "X-Test: 1", "Challenge"),
+    ] {
+        let ran = SmallFile::new(html).run("extract", &["--url", "http://a.test/x", "--header", header]).expect_code(0);
+        let said = ran.json();
+        assert_eq!((said["barrier"].as_str(), said["kept"].as_bool()), (Some(barrier), Some(false)), "{html}");
+        assert!(said["record"].is_null() && said["links"].as_array().is_some_and(Vec::is_empty), "{}", ran.stdout);
+    }
+    let ran = SmallFile::new(PAGE).run("extract", &["--url", "http://a.test/x"]).expect_code(0);
+    let said = ran.json();
+    assert!(said["barrier"].is_null() && said["kept"] == true, "{}", ran.stdout);
+}
+
+#[test]
 fn extract_of_what_cannot_be_read_is_one_clear_line() {
     let args = ["extract", "/nonexistent/page.html", "--url", "http://a.test/"];
     run_binary(node_binary(), args).expect_one_clear_line(&["/nonexistent/page.html"]);

@@ -6,8 +6,8 @@ mod crawl;
 use std::collections::{BTreeMap, BTreeSet};
 
 use lohisoftbot::practice_web::auditor::ViolationKind;
-use lohisoftbot::practice_web::faults::{FaultWeight, PageFault, RobotsKind, SitemapKind};
-use lohisoftbot::practice_web::labels::{AnswerKind, Permission, Storage, UrlLabel};
+use lohisoftbot::practice_web::faults::{FaultWeight, LOOK_ALIKES, PageFault, RobotsKind, SitemapKind};
+use lohisoftbot::practice_web::labels::{AnswerKind, ForbiddenBy, Permission, Storage, UrlLabel};
 use lohisoftbot::practice_web::log::LogEntry;
 use lohisoftbot::practice_web::sitemaps::LISTED_PREFIX;
 use serde_json::Value;
@@ -95,6 +95,27 @@ fn every_page_that_came_and_may_be_kept_is_stored() {
     let missing: Vec<_> = wanted.clone().filter(|label| !stored.contains(label.url.as_str())).collect();
     assert!(missing.is_empty(), "{missing:#?}");
     assert!(wanted.count() > 500, "{} pages only", stored.len());
+}
+
+#[test]
+fn no_barrier_is_stored_and_no_look_alike_is_lost() {
+    let crawl = crawl();
+    let stored: BTreeSet<&str> = crawl.pages.iter().map(|page| page["url"].as_str().unwrap()).collect();
+    let asked: BTreeSet<String> = crawl.entries.iter().map(url_of).collect();
+    let (mut num_barriers, mut num_look_alikes) = (0, 0);
+    for label in &crawl.labels {
+        let AnswerKind::Fault(fault) = label.answer else { continue };
+        if fault.weight() == FaultWeight::Barrier {
+            num_barriers += 1;
+            assert!(asked.contains(&label.url) && !stored.contains(label.url.as_str()), "{fault:?}");
+        } else if LOOK_ALIKES.contains(&fault) {
+            num_look_alikes += 1;
+            assert!(stored.contains(label.url.as_str()), "{fault:?}");
+        }
+    }
+    let behind = crawl.labels.iter().filter(|label| label.permission == Permission::Forbidden(ForbiddenBy::Barrier));
+    assert!(behind.clone().all(|label| !asked.contains(&label.url)));
+    assert_eq!((num_barriers, num_look_alikes, behind.count()), (17, 15, 8));
 }
 
 #[test]

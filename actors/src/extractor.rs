@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use actix::prelude::*;
 use bytes::Bytes;
+use lohisoftbot_core::barrier::BarrierKind;
 use lohisoftbot_core::extract::{FetchedPage, extract, is_other_format};
 use lohisoftbot_core::ledger::TicketNumber;
 use lohisoftbot_core::politeness::StoredAs;
@@ -132,6 +133,9 @@ impl ExtractorActor {
             product_token: &self.product_token,
         };
         let extracted = extract(fetched, &mut may_go_on);
+        if let Some(kind) = extracted.barrier {
+            return ReadPage::Barrier(kind);
+        }
         let StoredPage { record, links } =
             PageRecord::of_extracted(&extracted, &page.url, &page.head, page.cycle, page.fetched_at);
         if extracted.directives.allows_storing(page.fetched_at) {
@@ -154,6 +158,8 @@ enum ReadPage {
     },
     /// It is no page, whatever its type says.
     NotHtml,
+    /// It shows a barrier instead of what it should hold.
+    Barrier(BarrierKind),
 }
 
 impl Actor for ExtractorActor {
@@ -176,6 +182,12 @@ impl Handler<ExtractPage> for ExtractorActor {
             Ok(ReadPage::NotHtml) => {
                 self.index.do_send(ApplyChange(StoreChange::RemovePage { url }));
                 (StoredAs::NotHtml, Vec::new())
+            }
+            Ok(ReadPage::Barrier(kind)) => {
+                if kind.closes_page() {
+                    self.index.do_send(ApplyChange(StoreChange::RemovePage { url }));
+                }
+                (StoredAs::Barrier(kind), Vec::new())
             }
             Ok(ReadPage::Noindex { links }) => {
                 self.index.do_send(ApplyChange(StoreChange::RemovePage { url }));

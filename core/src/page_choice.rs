@@ -88,9 +88,9 @@ impl DropReason {
     pub fn removes_record(&self) -> bool {
         match self {
             Self::Robots { .. } | Self::RobotsLogin { .. } | Self::Gone | Self::Noindex | Self::Excluded => true,
+            Self::Barrier(kind) => kind.closes_page(),
             Self::TooManyOrigins
             | Self::NotHtml
-            | Self::Barrier(_)
             | Self::Redirect { .. }
             | Self::Status(_)
             | Self::TooManyTries

@@ -3,9 +3,10 @@
 use std::time::{Duration, SystemTime};
 
 use super::{
-    encode,
+    barriers, encode,
     faults::PageFault,
     labels::AnswerKind,
+    odd_pages,
     page::{CharsetNote, render},
     script::{Answer, Head, Step},
     site_plan::{PagePlan, Ports, PracticeSites, SitePlan},
@@ -82,6 +83,7 @@ fn fault_answer(asked: &PageAsked<'_>, fault: PageFault) -> Answer {
         | PageFault::RedirectToSelf
         | PageFault::RedirectToForbidden
         | PageFault::RedirectToOtherSite
+        | PageFault::ChallengeRedirect
         | PageFault::LoginRedirect => redirect(asked, label),
         PageFault::SlowFirstByte => {
             let mut answer = ok_page(asked, label);
@@ -163,12 +165,47 @@ fn fault_answer(asked: &PageAsked<'_>, fault: PageFault) -> Answer {
         }
         PageFault::Reset => Answer::without_status(label, Step::Reset),
         PageFault::Stall => Answer::without_status(label, Step::Stall),
+        PageFault::ChallengeScript
+        | PageFault::ChallengeRefresh
+        | PageFault::ChallengeFrame
+        | PageFault::ChallengeProof
+        | PageFault::ChallengeWords
+        | PageFault::ChallengeCaptcha
+        | PageFault::PasswordForm => {
+            let html = barriers::bare_barrier(fault, &odd_pages::name(fault), &asked.page.canaries.join(" "));
+            page_head(asked, HTML_UTF8).answer(label, html.as_bytes())
+        }
+        PageFault::ChallengeField => {
+            let head = error_head(asked, 202).with("SG-Captcha", "challenge");
+            head.answer(label, html(asked, CharsetNote::Meta("utf-8")).as_bytes())
+        }
+        PageFault::BehindProtection => {
+            let fields = barriers::dress(fault).fields;
+            let head = fields.iter().fold(page_head(asked, HTML_UTF8), |head, (name, value)| head.with(name, value));
+            head.answer(label, html(asked, CharsetNote::Meta("utf-8")).as_bytes())
+        }
         // What marks these pages stands in their HTML or in their address.
         PageFault::NoindexMeta
         | PageFault::NoindexOurs
         | PageFault::NofollowMeta
         | PageFault::LongUrl
-        | PageFault::TooLongUrl => ok_page(asked, label),
+        | PageFault::TooLongUrl
+        | PageFault::Paywalled
+        | PageFault::PaywalledTier
+        | PageFault::MeteredTier
+        | PageFault::FreeArticle
+        | PageFault::PaidPart
+        | PageFault::PaidThing
+        | PageFault::AboutLogins
+        | PageFault::PasswordHelp
+        | PageFault::LoginBox
+        | PageFault::LoginLinked
+        | PageFault::AboutChallenges
+        | PageFault::CaptchaOnForm
+        | PageFault::NewsletterForm
+        | PageFault::SearchForm
+        | PageFault::ScriptNote
+        | PageFault::CookieBanner => ok_page(asked, label),
         // Asked again, these are ordinary pages.
         PageFault::RequestTimeoutOnce
         | PageFault::LimitedSeconds

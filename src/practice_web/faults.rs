@@ -216,6 +216,58 @@ closed_list! {
         Stall,
         /// A body that comes a few bytes a second and never ends.
         Drip,
+        /// 200 with the script of a challenge.
+        ChallengeScript,
+        /// 200 with a meta refresh to a challenge.
+        ChallengeRefresh,
+        /// 200 with the frame of a challenge and no text.
+        ChallengeFrame,
+        /// 200 with a proof of work to do.
+        ChallengeProof,
+        /// 200 with the title of a challenge and next to nothing else.
+        ChallengeWords,
+        /// 200 with a captcha and next to nothing else.
+        ChallengeCaptcha,
+        /// 202 with the header field of a challenge.
+        ChallengeField,
+        /// A redirect to a challenge.
+        ChallengeRedirect,
+        /// 200 with a password form and little else.
+        PasswordForm,
+        /// An article that says of itself that it is not free.
+        Paywalled,
+        /// An article that says that it is for subscribers.
+        PaywalledTier,
+        /// An article of which each reader may read some for free.
+        MeteredTier,
+        /// An article that says that it is free.
+        FreeArticle,
+        /// An article of which a part is not free.
+        PaidPart,
+        /// A page about a museum that is not free.
+        PaidThing,
+        /// A page about logging in.
+        AboutLogins,
+        /// A page about passwords, with a field as an example.
+        PasswordHelp,
+        /// A page with a small login form beside its text.
+        LoginBox,
+        /// A page with a link to a login page.
+        LoginLinked,
+        /// A page that quotes challenge pages.
+        AboutChallenges,
+        /// A page with a captcha on its contact form.
+        CaptchaOnForm,
+        /// A page that a bot protection let through, with its fields and script.
+        BehindProtection,
+        /// A page with a form to subscribe by mail.
+        NewsletterForm,
+        /// A page with a search form.
+        SearchForm,
+        /// A page that asks for scripts where there are none.
+        ScriptNote,
+        /// A page with a cookie banner.
+        CookieBanner,
     }
 }
 
@@ -265,7 +317,18 @@ impl PageFault {
             | Self::Forbidden
             | Self::LegalReasons
             | Self::Challenge
-            | Self::LoginRedirect => FaultWeight::Barrier,
+            | Self::LoginRedirect
+            | Self::ChallengeScript
+            | Self::ChallengeRefresh
+            | Self::ChallengeFrame
+            | Self::ChallengeProof
+            | Self::ChallengeWords
+            | Self::ChallengeCaptcha
+            | Self::ChallengeField
+            | Self::ChallengeRedirect
+            | Self::PasswordForm
+            | Self::Paywalled
+            | Self::PaywalledTier => FaultWeight::Barrier,
             Self::ContentTooLarge
             | Self::LimitedSeconds
             | Self::LimitedDate
@@ -325,10 +388,44 @@ impl PageFault {
             | Self::Pdf
             | Self::Image
             | Self::LongUrl
-            | Self::TooLongUrl => FaultWeight::Light,
+            | Self::TooLongUrl
+            | Self::MeteredTier
+            | Self::FreeArticle
+            | Self::PaidPart
+            | Self::PaidThing
+            | Self::AboutLogins
+            | Self::PasswordHelp
+            | Self::LoginBox
+            | Self::LoginLinked
+            | Self::AboutChallenges
+            | Self::CaptchaOnForm
+            | Self::BehindProtection
+            | Self::NewsletterForm
+            | Self::SearchForm
+            | Self::ScriptNote
+            | Self::CookieBanner => FaultWeight::Light,
         }
     }
 }
+
+/// Honest pages that look like a barrier and are none.
+pub const LOOK_ALIKES: [PageFault; 15] = [
+    PageFault::MeteredTier,
+    PageFault::FreeArticle,
+    PageFault::PaidPart,
+    PageFault::PaidThing,
+    PageFault::AboutLogins,
+    PageFault::PasswordHelp,
+    PageFault::LoginBox,
+    PageFault::LoginLinked,
+    PageFault::AboutChallenges,
+    PageFault::CaptchaOnForm,
+    PageFault::BehindProtection,
+    PageFault::NewsletterForm,
+    PageFault::SearchForm,
+    PageFault::ScriptNote,
+    PageFault::CookieBanner,
+];
 
 /// Kinds of robots.txt that are no fault: what the sites without one have.
 pub const PLAIN_ROBOTS: [RobotsKind; 4] =

@@ -27,6 +27,8 @@ pub enum ForbiddenBy {
     Nofollow,
     /// The URL is longer than 2,048 bytes.
     TooLong,
+    /// Only a barrier leads to it.
+    Barrier,
     /// It is only known as the target of another site's robots.txt redirect.
     ForeignHop,
 }

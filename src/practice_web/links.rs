@@ -137,7 +137,7 @@ fn place_of(site: &SitePlan, index: usize) -> Place {
     let is_landing = page.path.starts_with("/landing/") || page.path.starts_with(sitemaps::LISTED_PREFIX);
     match (page.answer, page.permission) {
         _ if index == 0 || is_landing || page.path == odd_pages::BEHIND_NOFOLLOW_PATH => Place::Hidden,
-        (_, Permission::Forbidden(ForbiddenBy::ForeignHop)) => Place::Hidden,
+        (_, Permission::Forbidden(ForbiddenBy::ForeignHop | ForbiddenBy::Barrier)) => Place::Hidden,
         (_, Permission::Forbidden(ForbiddenBy::Nofollow)) => Place::Unfollowed,
         _ if page.path == odd_pages::UNFOLLOWED_PATH => Place::Unfollowed,
         (AnswerKind::LoginForm | AnswerKind::ChainHop | AnswerKind::Sitemap | AnswerKind::Robots(_), _) => {

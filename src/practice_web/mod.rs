@@ -9,6 +9,7 @@
 
 pub mod answers;
 pub mod auditor;
+mod barriers;
 mod encode;
 pub mod faults;
 mod generate;

@@ -3,7 +3,8 @@
 use fastrand::Rng;
 
 use super::{
-    faults::PageFault,
+    barriers,
+    faults::{LOOK_ALIKES, PageFault},
     generate::html_page,
     labels::{AnswerKind, ForbiddenBy, Permission, Storage},
     plan::PracticePlan,
@@ -19,6 +20,10 @@ pub(super) const BEHIND_NOFOLLOW_PATH: &str = "/unfollowed/behind-meta.html";
 pub(super) const PANIC_PATH: &str = "/fail-point/";
 /// The login form of a site with a login redirect.
 const LOGIN_PATH: &str = "/login?next=%2Fodd%2Fmembers";
+/// The login form that a page links to, by its own address.
+const ACCOUNT_LOGIN_PATH: &str = "/account/login";
+/// Where a redirect leads to a challenge.
+const CHALLENGE_PATH: &str = "/.well-known/sgcaptcha/?r=%2Fodd%2F";
 /// The length of the path of `LongUrl`: asked, but only just.
 const LONG_PATH_BYTES: usize = 1_500;
 /// The length of the path of `TooLongUrl`, beyond the 2 KiB that a URL may have.
@@ -33,9 +38,21 @@ pub(super) fn add(plan: &PracticePlan, site: &mut SitePlan, fault: PageFault, ot
     if fault == PageFault::TooLongUrl {
         page.permission = Permission::Forbidden(ForbiddenBy::TooLong);
     }
+    if LOOK_ALIKES.contains(&fault) {
+        // The less text there is, the more it looks like what it is not.
+        page.target_bytes = 0;
+    }
     if fault == PageFault::EndlessBody {
         // What is cut must not depend on how far a slow asker came: the planned page itself is short, the rest is filler.
         page.target_bytes = 8_000;
+    }
+    if barriers::is_bare_barrier(fault) {
+        let behind = html_page(plan, rng, site, barriers::behind_path(&name(fault)), site.language);
+        site.pages.push(PagePlan { permission: Permission::Forbidden(ForbiddenBy::Barrier), ..behind });
+    }
+    if fault == PageFault::LoginLinked {
+        let form = html_page(plan, rng, site, ACCOUNT_LOGIN_PATH.to_owned(), site.language);
+        site.pages.push(PagePlan { answer: AnswerKind::LoginForm, storage: Storage::NotStored, ..form });
     }
     if fault == PageFault::NofollowMeta {
         let behind = html_page(plan, rng, site, BEHIND_NOFOLLOW_PATH.to_owned(), site.language);
@@ -58,7 +75,7 @@ impl PagePlan {
 }
 
 /// The lower-case name of a fault, as it stands in paths.
-fn name(fault: PageFault) -> String {
+pub(super) fn name(fault: PageFault) -> String {
     format!("{fault:?}").to_ascii_lowercase()
 }
 
@@ -121,7 +138,22 @@ const fn storage(fault: PageFault) -> Storage {
         | PageFault::LimitedSeconds
         | PageFault::LimitedDate
         | PageFault::LimitedPlain
-        | PageFault::UnavailableOnce => Storage::Stored,
+        | PageFault::UnavailableOnce
+        | PageFault::MeteredTier
+        | PageFault::FreeArticle
+        | PageFault::PaidPart
+        | PageFault::PaidThing
+        | PageFault::AboutLogins
+        | PageFault::PasswordHelp
+        | PageFault::LoginBox
+        | PageFault::LoginLinked
+        | PageFault::AboutChallenges
+        | PageFault::CaptchaOnForm
+        | PageFault::BehindProtection
+        | PageFault::NewsletterForm
+        | PageFault::SearchForm
+        | PageFault::ScriptNote
+        | PageFault::CookieBanner => Storage::Stored,
         // The bomb's first bytes are a page; a body that drips until the time-out is a failure to some and a cut page to others.
         PageFault::Bomb | PageFault::Drip => Storage::Either,
         PageFault::NotFound
@@ -157,7 +189,18 @@ const fn storage(fault: PageFault) -> Storage {
         | PageFault::ServerError
         | PageFault::MalformedHead
         | PageFault::Reset
-        | PageFault::Stall => Storage::NotStored,
+        | PageFault::Stall
+        | PageFault::ChallengeScript
+        | PageFault::ChallengeRefresh
+        | PageFault::ChallengeFrame
+        | PageFault::ChallengeProof
+        | PageFault::ChallengeWords
+        | PageFault::ChallengeCaptcha
+        | PageFault::ChallengeField
+        | PageFault::ChallengeRedirect
+        | PageFault::PasswordForm
+        | PageFault::Paywalled
+        | PageFault::PaywalledTier => Storage::NotStored,
     }
 }
 
@@ -202,6 +245,11 @@ fn redirect(
     }
     if fault == PageFault::RedirectToOtherSite {
         return Some((301, Target { site: other, host: PageHost::Main, path: "/".to_owned() }));
+    }
+    if fault == PageFault::ChallengeRedirect {
+        let page = html_page(plan, rng, site, CHALLENGE_PATH.to_owned(), site.language);
+        site.pages.push(PagePlan { permission: Permission::Forbidden(ForbiddenBy::Barrier), ..page });
+        return Some((302, here(CHALLENGE_PATH.to_owned())));
     }
     if fault == PageFault::LoginRedirect {
         let form = html_page(plan, rng, site, LOGIN_PATH.to_owned(), site.language);

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use fastrand::Rng;
 
 use super::{
+    barriers::{self, Dress},
     faults::PageFault,
     labels::AnswerKind,
     site_plan::{LinkForm, PagePlan, PlannedLink, Ports, PracticeSites, Rel, SitePlan},
@@ -48,6 +49,7 @@ pub fn render(sites: &PracticeSites, site: &SitePlan, page: &PagePlan, ports: Po
              <label>Password <input type=\"password\" name=\"password\"></label>\n<button>Log in</button>\n</form>\n",
         );
     }
+    html.push_str(dress_of(page.answer).in_body);
     push_text(&mut html, page, &mut rng);
     html.push_str("</article>\n</main>\n<aside>\n<ul>\n");
     push_links(&mut html, sites, site, page, further, ports);
@@ -75,6 +77,7 @@ fn push_head(html: &mut String, site: &SitePlan, page: &PagePlan, ports: Ports, 
     if let Some(description) = &page.description {
         let _ = writeln!(html, "<meta name=\"description\" content=\"{}\">", escape(description));
     }
+    html.push_str(dress_of(page.answer).in_head);
     if let Some((name, content)) = robots_meta(page.answer) {
         let _ = writeln!(html, "<meta name=\"{name}\" content=\"{content}\">");
     }
@@ -88,6 +91,19 @@ fn push_head(html: &mut String, site: &SitePlan, page: &PagePlan, ports: Ports, 
     html.push_str(STYLE);
     html.push_str(SCRIPT);
     html.push_str("</head>\n");
+}
+
+/// What the page wears to show its fault.
+fn dress_of(answer: AnswerKind) -> Dress {
+    match answer {
+        AnswerKind::Fault(fault) => barriers::dress(fault),
+        AnswerKind::Page
+        | AnswerKind::PanicPage
+        | AnswerKind::LoginForm
+        | AnswerKind::ChainHop
+        | AnswerKind::Sitemap
+        | AnswerKind::Robots(_) => Dress::default(),
+    }
 }
 
 /// Name and content of the robots meta element of a page, if it has one.
@@ -105,6 +121,11 @@ fn robots_meta(answer: AnswerKind) -> Option<(&'static str, &'static str)> {
 fn push_text(html: &mut String, page: &PagePlan, rng: &mut Rng) {
     let writer = Writer::new(page.language);
     let canaries = page.canaries.join(" ");
+    if page.answer == AnswerKind::LoginForm {
+        // A login form and little else.
+        html.push_str(&canaries);
+        return;
+    }
     let start = html.len();
     let per_heading = page.target_bytes.saturating_sub(start) / page.headings.len().max(1);
     for (number, (level, text)) in page.headings.iter().enumerate() {

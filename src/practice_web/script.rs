@@ -141,6 +141,7 @@ impl Answer {
 fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",
+        202 => "Accepted",
         301 => "Moved Permanently",
         302 => "Found",
         303 => "See Other",

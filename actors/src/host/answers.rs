@@ -3,7 +3,7 @@
 use actix::prelude::*;
 use lohisoftbot_core::ledger::RequestKind;
 use lohisoftbot_core::outcome::{self, Answer, PageFate, Permanence};
-use lohisoftbot_core::politeness::{Arrival, FoundUrl, PageEnd, RobotsEnd, Ticket};
+use lohisoftbot_core::politeness::{Arrival, FoundUrl, PageEnd, RobotsEnd, StoredAs, Ticket};
 use lohisoftbot_core::robots::status::BodyEnd;
 use lohisoftbot_core::url::PageUrl;
 
@@ -74,8 +74,11 @@ impl HostActor {
     }
 
     fn note_answer(&mut self, kind: RequestKind, answer: &Answer, url: &PageUrl) {
-        if let Answer::Barrier { .. } = answer {
+        if let Answer::Barrier { kind: barrier, .. } = answer {
             self.ports.stats.num_barriers.add_one();
+            if barrier.closes_page() {
+                self.apply(StoreChange::RemovePage { url: url.clone() });
+            }
         }
         match outcome::consequence(answer).0 {
             PageFate::Remove => self.apply(StoreChange::RemovePage { url: url.clone() }),
@@ -124,6 +127,9 @@ impl Handler<PageExtracted> for HostActor {
         let Step::Extracting(number, status, arrival) = self.step else { return };
         if number != ticket {
             return;
+        }
+        if let StoredAs::Barrier(_) = stored {
+            self.ports.stats.num_barriers.add_one();
         }
         let depth = self.state.open_depth().saturating_add(1);
         let (own, others): (Vec<_>, Vec<_>) =

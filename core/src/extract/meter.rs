@@ -81,10 +81,18 @@ pub(super) struct WalkMeter<'m, 'b> {
 impl WalkMeter<'_, '_> {
     /// Charges one step and `text_bytes` of text collected in it; `false` when the walk must end.
     pub(super) fn may_step(&mut self, text_bytes: usize) -> bool {
+        self.charge(1 + text_bytes / 256, text_bytes)
+    }
+
+    /// Charges `bytes` that are read and not collected; `false` when the walk must end.
+    pub(super) fn may_read(&mut self, bytes: usize) -> bool {
+        self.charge(1 + bytes / 256, 0)
+    }
+
+    fn charge(&mut self, units: usize, text_bytes: usize) -> bool {
         if self.is_stopped {
             return false;
         }
-        let units = 1 + text_bytes / 256;
         match (self.meter.walk_units_left.checked_sub(units), self.meter.text_bytes_left.checked_sub(text_bytes)) {
             (Some(units_left), Some(bytes_left)) => {
                 self.meter.walk_units_left = units_left;

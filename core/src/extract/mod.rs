@@ -1,7 +1,7 @@
 //! What is read off a page: title, description, headings, links, and what the page says about itself.
 //!
 //! Pure; never fails; stops when the [`WorkBudget`] says so and marks the result as cut. The page is decoded, parsed as a browser with
-//! scripting on would parse it, and its tree walked once. It does not decide anything: what of this is stored, and how much of it, is
+//! scripting on would parse it, and its tree walked once, for a barrier ([`crate::barrier`]) as well. It does not decide anything: what of this is stored, and how much of it, is
 //! the business of [`crate::record`]; whether it may be stored, of [`crate::directives`].
 //!
 //! Invariant: nothing of the page's running text leaves this module, only what [`ExtractedPage`] has fields for.
@@ -13,6 +13,7 @@ mod links;
 mod meter;
 mod open_tag;
 mod refresh;
+mod sight;
 mod sniff;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ use std::time::Duration;
 use ::url::Url;
 
 pub use self::sniff::is_other_format;
+use crate::barrier::{BarrierKind, PageAddress};
 use crate::charset::{self, Fallback};
 use crate::directives::Directives;
 use crate::link::Link;
@@ -105,6 +107,8 @@ pub struct ExtractedPage {
     pub meta_refresh: Option<Url>,
     /// How long a browser would show the page before that refresh.
     pub meta_refresh_delay: Option<Duration>,
+    /// What the page shows to stand before what it should hold: a challenge, a password form, a paywall. Then nothing of it is kept.
+    pub barrier: Option<BarrierKind>,
     /// Name of the charset it was decoded with, lower-case WHATWG label.
     pub charset: &'static str,
     /// The body was incomplete, or the work budget ended the work.
@@ -123,10 +127,12 @@ pub fn extract_with_fallback(page: FetchedPage<'_>, fallback: Fallback, budget: 
     let mut meter = meter::Meter::new(budget);
     let tree = tree::build(&text, &mut meter);
     let page_links = links::PageLinks::new(page.url, charset);
-    let mut extracted = walk::read(&tree.document, page_links, page.product_token, &mut meter.begin_walk());
+    let (mut extracted, evidence) = walk::read(&tree.document, page_links, page.product_token, &mut meter.begin_walk());
     extracted.directives = extracted.directives.and(Directives::of_headers(page.head, page.product_token));
     extracted.charset = charset;
     extracted.cut |= page.cut || !tree.is_whole;
+    let address = PageAddress { url: page.url, canonical: extracted.canonical.as_ref() };
+    extracted.barrier = evidence.verdict(address, extracted.cut);
     extracted
 }
 

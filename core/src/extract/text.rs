@@ -130,7 +130,7 @@ pub(super) fn is_html(name: &QualName) -> bool {
 }
 
 /// Elements whose content is no text of the page.
-fn is_left_out(name: &QualName) -> bool {
+pub(super) fn is_left_out(name: &QualName) -> bool {
     let local = &*name.local;
     if name.ns == ns!(html) {
         matches!(

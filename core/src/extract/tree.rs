@@ -32,21 +32,33 @@ const CHUNK_BYTES_INSIDE_TOKEN: usize = 256;
 const LOOKS_PER_UNIT: usize = 128;
 
 /// Attributes that extraction or the tree builder's sink reads; all others are dropped at once.
-const KEPT_ATTRIBUTES: [&str; 13] = [
+const KEPT_ATTRIBUTES: [&str; 21] = [
     "alt",
+    "aria-hidden",
     "aria-label",
     "content",
+    "data-sitekey",
     "encoding",
+    "hidden",
     "href",
     "http-equiv",
+    "id",
+    "itemprop",
+    "itemscope",
+    "itemtype",
     "lang",
     "name",
     "property",
     "rel",
+    "role",
     "title",
     "xml:lang",
     "charset",
 ];
+
+/// Attributes that are read on these elements alone; elsewhere they may be as long as an image that stands in its own `src`.
+const KEPT_ON: [(&str, &str); 5] =
+    [("script", "src"), ("script", "type"), ("iframe", "src"), ("form", "action"), ("input", "type")];
 
 /// A page's tree, and whether all of the page went into it.
 pub(super) struct PageTree {
@@ -206,7 +218,7 @@ impl TreeSink for BoundedSink {
 
     fn create_element(&self, name: QualName, mut attrs: Vec<Attribute>, flags: ElementFlags) -> NodeRef {
         self.count();
-        attrs.retain(is_kept);
+        attrs.retain(|attribute| is_kept(attribute) || is_kept_on(&name, attribute));
         self.inner.create_element(name, attrs, flags)
     }
 
@@ -281,4 +293,8 @@ impl TreeSink for BoundedSink {
 
 fn is_kept(attribute: &Attribute) -> bool {
     KEPT_ATTRIBUTES.contains(&&*attribute.name.local)
+}
+
+fn is_kept_on(element: &QualName, attribute: &Attribute) -> bool {
+    KEPT_ON.contains(&(&*element.local, &*attribute.name.local))
 }

@@ -6,8 +6,10 @@ use kuchikiki::{ElementData, NodeRef};
 use super::links::PageLinks;
 use super::meter::WalkMeter;
 use super::refresh;
+use super::sight::BarrierSight;
 use super::text::{Edge, Visit, collapsed, is_html_space, text_of};
 use super::{ExtractedPage, Heading};
+use crate::barrier::PageEvidence;
 use crate::directives::{Directives, is_name_of, is_our_name};
 
 /// Descriptions by the name of their meta element, the best first. Sites mix up `name` and `property` for all but the first.
@@ -18,13 +20,14 @@ struct Descriptions {
     twitter: Option<String>,
 }
 
-/// Reads everything off the tree; `cut` is set where the meter ended the walk.
+/// Reads everything off the tree, and what it shows of a barrier; `cut` is set where the meter ended the walk.
 pub(super) fn read(
     document: &NodeRef,
     page_links: PageLinks,
     product_token: &str,
     meter: &mut WalkMeter<'_, '_>,
-) -> ExtractedPage {
+) -> (ExtractedPage, PageEvidence) {
+    let mut sight = BarrierSight::default();
     let mut walk = Walk {
         page: ExtractedPage { lang: language(document), ..ExtractedPage::default() },
         page_links,
@@ -43,9 +46,13 @@ pub(super) fn read(
                 }
                 if let Some(element) = node.as_element() {
                     walk.enter(node, element, meter);
+                    sight.enter(node, element, meter);
+                } else if let Some(text) = node.as_text() {
+                    sight.text(&text.borrow());
                 }
             }
             Edge::Close(node) => {
+                sight.leave(node);
                 if node.as_element().is_some_and(|element| is_head(element.name.expanded())) {
                     walk.is_in_head = false;
                 }
@@ -55,7 +62,8 @@ pub(super) fn read(
     }
     let mut page = walk.finish();
     page.cut |= meter.is_stopped();
-    page
+    let evidence = sight.evidence(page.title.as_deref());
+    (page, evidence)
 }
 
 struct Walk<'a> {
@@ -156,7 +164,7 @@ fn is_head(name: ExpandedName<'_>) -> bool {
 }
 
 /// The text that stands directly in an element, as `title.text` has it.
-fn child_text(node: &NodeRef) -> String {
+pub(super) fn child_text(node: &NodeRef) -> String {
     node.children().filter_map(|child| child.as_text().map(|text| text.borrow().clone())).collect()
 }
 

@@ -142,6 +142,9 @@ fn redirect(head: &ResponseHead, request: &PageUrl, permanence: Permanence, retr
         Some(Ok(target)) if barrier::is_login_redirect(request, &target) => {
             return Answer::Barrier { kind: BarrierKind::LoginRedirect, status: head.status, retry_after };
         }
+        Some(Ok(target)) if barrier::is_challenge_redirect(&target) => {
+            return Answer::Barrier { kind: BarrierKind::Challenge, status: head.status, retry_after };
+        }
         Some(Ok(target)) => RedirectTarget::To(target),
         Some(Err(_)) | None => RedirectTarget::Unusable,
     };

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::{Arrival, BARRIER_PARK, FoundUrl, HostState, LentRobots, MAX_BARRIER_STREAK, OriginRobots};
 use crate::backoff;
+use crate::barrier::{self, BarrierKind};
 use crate::ledger::{EndKind, FinishReason, SiteEvent, TicketNumber, Wait, WaitReason};
 use crate::outcome::{self, Answer, BarrierWait, FetchFailure, PageFate, ResolveFailure, SiteEffect};
 use crate::page_choice::{DropReason, EntryRole, EntryStanding, FrontierEntry, MAX_REDIRECT_HOPS};
@@ -23,6 +24,8 @@ pub enum StoredAs {
     ExtractionFailed,
     /// The store has no room for another page of this site.
     Full,
+    /// It shows a barrier instead of what it should hold; nothing of it is kept.
+    Barrier(BarrierKind),
 }
 
 /// How a page request ended.
@@ -57,8 +60,22 @@ impl HostState {
                 self.record_outcome(ticket, EndKind::Answered(status), arrival);
                 self.forget_robots_failures_of(&url.origin());
                 self.queue.settle(&url, stored.standing());
-                self.end_barrier_streak(arrival.at);
-                self.forgive(arrival.at);
+                match stored {
+                    // The form at a login page's own address says nothing about the pages around it.
+                    StoredAs::Barrier(kind) if barrier::stands_before_nothing(kind, &url) => {}
+                    StoredAs::Barrier(kind) => {
+                        let effect = SiteEffect::Barrier { kind, wait: BarrierWait::UsualDelay };
+                        self.apply_effect(&url, effect, WaitReason::Backoff, arrival);
+                    }
+                    StoredAs::Record
+                    | StoredAs::Noindex
+                    | StoredAs::NotHtml
+                    | StoredAs::ExtractionFailed
+                    | StoredAs::Full => {
+                        self.end_barrier_streak(arrival.at);
+                        self.forgive(arrival.at);
+                    }
+                }
             }
             PageEnd::Answered { status, answer } => {
                 let answer = if_asked(answer);
@@ -298,6 +315,7 @@ impl StoredAs {
             Self::NotHtml => EntryStanding::Dropped(DropReason::NotHtml),
             Self::ExtractionFailed => EntryStanding::Dropped(DropReason::ExtractionFailed),
             Self::Full => EntryStanding::Dropped(DropReason::StoreFull),
+            Self::Barrier(kind) => EntryStanding::Dropped(DropReason::Barrier(kind)),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lohisoftbot_core::barrier::BarrierKind;
 use lohisoftbot_core::exclusion::Exclusions;
 use lohisoftbot_core::ledger::{FinishReason, RequestKind, SiteAccount, SiteEvent, TicketNumber};
 use lohisoftbot_core::origin::{Origin, Scheme};
@@ -18,7 +19,7 @@ use lohisoftbot_core::time::Timestamp;
 
 use crate::checker::{Checker, Promises, Watched};
 use crate::crash::Snapshot;
-use crate::replies::SitemapReply;
+use crate::replies::{PageSaid, SitemapReply};
 use crate::rng::Rng;
 use crate::rules::random_rules;
 use crate::server::{Server, Temper};
@@ -321,14 +322,20 @@ impl Carrier {
 
     fn page_answered(&mut self, ticket: &Ticket, took: Duration) {
         let url = &ticket.intent.url;
-        let reply = self.server.answer_page(url, self.now);
+        let mut reply = self.server.answer_page(url, self.now);
+        let stored = self.stored_as();
+        // A barrier in the body of a page that came well is one to the site all the same; the page's links are not followed.
+        if let (PageSaid::Good, StoredAs::Barrier(_)) = (reply.said, stored) {
+            reply.said = PageSaid::Barrier;
+            reply.links.clear();
+        }
         trace::note(|| format!("{} <- {:?}, wait until {:?}", self.now, reply.said, reply.wait_until));
         self.checker.page_ended(&reply, self.now, took);
         let arrival = self.arrival(took);
         let end = match &reply.answer {
             Err(failure) => PageEnd::Failed(*failure),
             Ok(head) => match outcome::classify(RequestKind::Page, head, url, arrival.at) {
-                Answer::Html => PageEnd::Page { status: head.status, stored: self.stored_as() },
+                Answer::Html => PageEnd::Page { status: head.status, stored },
                 answer => PageEnd::Answered { status: head.status, answer },
             },
         };
@@ -365,6 +372,8 @@ impl Carrier {
             0 => StoredAs::Noindex,
             1 => StoredAs::ExtractionFailed,
             2 => StoredAs::Full,
+            // A calm site hides none of its pages.
+            3 if self.server.temper == Temper::Moody => StoredAs::Barrier(BarrierKind::PaywalledContent),
             _ => StoredAs::Record,
         }
     }

@@ -67,7 +67,13 @@ fn wanted_status(fault: PageFault) -> u16 {
         F::ContentTooLarge => 413,
         F::RequestTimeoutOnce => 408,
         F::Redirect301 | F::RedirectChain | F::RedirectToOtherSite => 301,
-        F::Redirect302 | F::RedirectChainTooLong | F::RedirectToSelf | F::RedirectToForbidden | F::LoginRedirect => 302,
+        F::Redirect302
+        | F::RedirectChainTooLong
+        | F::RedirectToSelf
+        | F::RedirectToForbidden
+        | F::LoginRedirect
+        | F::ChallengeRedirect => 302,
+        F::ChallengeField => 202,
         F::Redirect303 => 303,
         F::Redirect307 => 307,
         F::Redirect308 => 308,
@@ -80,7 +86,31 @@ fn wanted_status(fault: PageFault) -> u16 {
         F::UnavailableOnce => 503,
         F::ServerError => 500,
         F::MalformedHead | F::Reset | F::Stall => 0,
-        F::SlowFirstByte
+        F::ChallengeScript
+        | F::ChallengeRefresh
+        | F::ChallengeFrame
+        | F::ChallengeProof
+        | F::ChallengeWords
+        | F::ChallengeCaptcha
+        | F::PasswordForm
+        | F::Paywalled
+        | F::PaywalledTier
+        | F::MeteredTier
+        | F::FreeArticle
+        | F::PaidPart
+        | F::PaidThing
+        | F::AboutLogins
+        | F::PasswordHelp
+        | F::LoginBox
+        | F::LoginLinked
+        | F::AboutChallenges
+        | F::CaptchaOnForm
+        | F::BehindProtection
+        | F::NewsletterForm
+        | F::SearchForm
+        | F::ScriptNote
+        | F::CookieBanner
+        | F::SlowFirstByte
         | F::EndlessBody
         | F::OddHead
         | F::ShortBody

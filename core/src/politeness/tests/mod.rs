@@ -1,3 +1,4 @@
+mod barriers;
 mod found_by_simulation;
 mod lending;
 mod sitemaps;
