@@ -238,11 +238,31 @@ fn rules_of_another_origin_of_the_lender_do_not_bind_the_lenders_own_pages() {
         node.web.on(&robots_of("a.test"), [to("http://www.lender.test:8080/robots.txt")]);
         node.web.on("http://www.lender.test:8080/robots.txt", [ScriptedAnswer::text("User-agent: *\nDisallow: /\n")]);
         node.web.site("lender.test", 4);
-        node.seed(&["http://a.test/", "http://lender.test/"]).await;
+        node.seed(&["http://a.test/", "http://lender.test/", "http://www.lender.test:8080/"]).await;
         node.when_idle(MAX_WAIT).await;
         assert!(node.web.pages_asked("a.test").is_empty());
         assert_eq!(node.web.pages_asked("lender.test").len(), 4);
         assert_polite(&node.web.log(), DELAY);
+        node.stop().await;
+    });
+}
+
+#[test]
+fn strangers_cannot_send_a_site_to_origins_that_nothing_of_its_own_leads_to() {
+    run_paused(async {
+        let node = TestNode::start_new().await;
+        node.web.site("lender.test", 4);
+        let strangers: Vec<String> = (0..30).map(|number| format!("stranger{number}.test")).collect();
+        for (port, host) in (8000..).zip(&strangers) {
+            node.web.on(&robots_of(host), [to(&format!("http://lender.test:{port}/robots.txt"))]);
+        }
+        let mut hosts: Vec<&str> = strangers.iter().map(String::as_str).collect();
+        hosts.push("lender.test");
+        seed_all(&node, &hosts).await;
+        node.when_idle(MAX_WAIT).await;
+        assert_eq!(node.web.pages_asked("lender.test").len(), 4);
+        assert_eq!(num_robots_asked(&node, "lender.test"), 1);
+        assert_unreachable(standing(&node, "stranger0.test").await);
         node.stop().await;
     });
 }

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
+use std::cell::RefCell;
+use std::net::Ipv4Addr;
+use std::rc::Rc;
 use std::time::Duration;
 
 use lohisoftbot_actors::frontier::{ExcludeDomain, ExclusionAnswer, IncludeDomain};
@@ -194,6 +197,34 @@ fn second_exclusion_waits_for_the_connection_that_the_first_one_closes() {
         let (first, second) = futures_util::future::join(exclude(&node, "a.test"), exclude(&node, "test")).await;
         assert_eq!((first.num_live_sites, second.num_live_sites), (1, 1));
         assert!(matches!(node.web.log().last().unwrap().end, LoggedEnd::Dropped(_)));
+        node.stop().await;
+    });
+}
+
+/// The preparation of the excluded host's request ends in the very moment in which the exclusion comes.
+#[test]
+fn address_of_an_excluded_host_is_never_dialled_for_another_of_its_site() {
+    run_paused(async {
+        let node = TestNode::start_new().await;
+        let (out, stays) = (Ipv4Addr::new(127, 0, 0, 2), Ipv4Addr::new(127, 0, 0, 3));
+        node.resolver.place("out.a.test", out);
+        node.resolver.place("stays.a.test", stays);
+        let dialled = Rc::new(RefCell::new(Vec::new()));
+        let seen = dialled.clone();
+        node.web.watch(move |order| {
+            seen.borrow_mut().push((order.url.host().to_owned(), *order.address.socket_addr().ip()));
+        });
+        node.gate.set(GateState::Shut);
+        node.seed(&["http://out.a.test/", "http://stays.a.test/"]).await;
+        sleep(Duration::from_secs(1)).await;
+        let domain = Domain::parse("out.a.test").unwrap();
+        let answered = node.frontier.send(ExcludeDomain { domain, reason: String::new() });
+        node.gate.set(GateState::Open);
+        answered.await.unwrap().expect("it is durable");
+        node.when_idle(MINUTE).await;
+        let dialled = dialled.borrow().clone();
+        assert!(!dialled.is_empty());
+        assert!(dialled.iter().all(|(host, to)| host == "stays.a.test" && *to == stays), "{dialled:?}");
         node.stop().await;
     });
 }

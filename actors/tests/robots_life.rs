@@ -4,9 +4,11 @@
 
 use std::time::Duration;
 
+use lohisoftbot_actors::frontier::{PauseSite, ResumeSite};
 use lohisoftbot_actors::testkit::disk::TestDisk;
 use lohisoftbot_actors::testkit::manners::assert_polite;
 use lohisoftbot_actors::testkit::node::{DELAY, TestNode, TestSettings, run_paused};
+use lohisoftbot_actors::testkit::storage_contract::site;
 use lohisoftbot_actors::testkit::web::ScriptedAnswer;
 use lohisoftbot_core::ledger::{FinishReason, RequestKind, WaitReason};
 use lohisoftbot_core::outcome::FetchFailure;
@@ -259,6 +261,25 @@ fn a_tightened_file_takes_what_it_forbids_out_of_the_queue_and_the_store_at_once
         let forbidden = EntryStanding::Dropped(DropReason::Robots { line: 3, text: "Disallow: /page".to_owned() });
         assert_eq!(queue.entries.iter().filter(|entry| entry.standing == forbidden).count(), 39);
         assert_eq!(node.web.pages_asked("a.test").len(), num_asked);
+        node.stop().await;
+    });
+}
+
+#[test]
+fn a_copy_that_ran_out_during_a_pause_is_read_again_before_the_first_page() {
+    run_paused(async {
+        let node = TestNode::start_new().await;
+        node.web.site("a.test", 2);
+        let head = ResponseHead::new(200).with("cache-control", "max-age=600");
+        node.web.on(ROBOTS, [ScriptedAnswer::answer(head, ""), ScriptedAnswer::text("User-agent: *\nDisallow: /\n")]);
+        node.seed(&["http://a.test/"]).await;
+        sleep(Duration::from_secs(1)).await;
+        node.frontier.send(PauseSite(site("a.test"))).await.unwrap();
+        sleep(HOUR).await;
+        node.frontier.send(ResumeSite(site("a.test"))).await.unwrap();
+        node.when_idle(MAX_WAIT).await;
+        assert_eq!(robots_times(&node).len(), 2);
+        assert!(node.web.pages_asked("a.test").is_empty());
         node.stop().await;
     });
 }

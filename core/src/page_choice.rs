@@ -301,6 +301,10 @@ impl PageQueue {
             let entry = &mut self.entries[place];
             entry.num_inlinks = entry.num_inlinks.saturating_add(1);
             entry.depth = entry.depth.min(depth);
+            if depth == 0 && entry.num_tries == 0 {
+                // A seed is a page, whatever a robots.txt calls it.
+                entry.role = EntryRole::Page;
+            }
             return Added::Known;
         }
         if self.entries.len() >= max_urls || self.num_url_bytes + url.as_str().len() > MAX_QUEUE_URL_BYTES {
@@ -330,6 +334,13 @@ impl PageQueue {
                 EntryStanding::Dropped(reason) => entry.has_record && !reason.removes_record(),
             };
             entry.standing = standing;
+        }
+    }
+
+    /// Says which URLs have a record in the store.
+    pub fn note_records(&mut self, is_stored: impl Fn(&PageUrl) -> bool) {
+        for entry in &mut self.entries {
+            entry.has_record = is_stored(&entry.url);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Loading the sites that are due, starting their actors, and knowing when to look again.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use actix::prelude::*;
@@ -212,7 +213,10 @@ fn take_due(store: &mut dyn RecordStore, now: Timestamp, limit: usize) -> Result
     let mut sites = Vec::new();
     for due in store.due_until(now, limit)? {
         if let Some(row) = store.site(&due.site)? {
-            let queue = store.frontier(&due.site)?.into();
+            let mut queue: PageQueue = store.frontier(&due.site)?.into();
+            // A record is durable a moment before the queue that tells of it, and a crash may come between.
+            let stored: HashSet<_> = store.pages_of(&due.site)?.into_iter().map(|page| page.url).collect();
+            queue.note_records(|url| stored.contains(url));
             let robots = store.robots(&due.site)?.iter().filter_map(OriginRobots::from_stored).collect();
             save_row(store, SiteRow { standing: SiteStanding::Live, ..row.clone() })?;
             sites.push(LoadedSite { row, queue, robots });

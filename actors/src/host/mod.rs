@@ -24,7 +24,7 @@ use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
 use tokio::sync::oneshot;
 
-use self::request::{Prepared, Underway};
+use self::request::{Prepared, RequestNumber, Underway};
 use crate::frontier::{AddSeeds, FrontierActor};
 use crate::index::{ApplyChange, IndexActor};
 use crate::ledger::{LedgerActor, LedgerUnavailable, append_in_order};
@@ -51,6 +51,7 @@ pub struct HostActor {
     robots_changed: bool,
     has_retired: bool,
     borrowers: Vec<lending::Borrower>,
+    num_preparations: RequestNumber,
 }
 
 /// What is under way.
@@ -58,7 +59,7 @@ enum Step {
     /// Nothing; a timer may run.
     Idle,
     /// Address, gate and permit are being had for this request.
-    Preparing(RequestIntent, #[allow(dead_code, reason = "held for its drop")] Underway),
+    Preparing(RequestIntent, RequestNumber, #[allow(dead_code, reason = "held for its drop")] Underway),
     /// The ticket is on its way to the disk.
     Recording(Ticket, Prepared),
     /// The request is out.
@@ -120,6 +121,7 @@ impl HostActor {
             robots_changed: true,
             has_retired: false,
             borrowers: Vec::new(),
+            num_preparations: 0,
         }
     }
 

@@ -8,15 +8,19 @@ use std::time::Duration;
 use actix::prelude::*;
 use futures_util::FutureExt;
 use lohisoftbot_core::ledger::{RequestKind, TicketNumber};
+use lohisoftbot_core::origin::Origin;
 use lohisoftbot_core::outcome::{FetchFailure, ResolveFailure};
 use lohisoftbot_core::politeness::{Arrival, RequestIntent, Ticket};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::retire::Stop;
-use super::{EventsRecorded, HostActor, Step};
+use super::{EventsRecorded, HostActor, HostPorts, Step};
 use crate::permits::PagePermit;
 use crate::ports::{AddressSlot, FetchOrder, FetchReport, VettedAddress};
+
+/// A request that had to wait for longer than this, behind others at its address or during a pause, looks its name up once more.
+const MAX_ADDRESS_AGE: Duration = Duration::from_secs(60);
 
 /// All that a request needs before its ticket.
 pub(super) struct Prepared {
@@ -30,7 +34,10 @@ pub(super) struct Underway(JoinHandle<()>);
 
 #[derive(Message)]
 #[rtype(result = "()")]
-struct Ready(Result<Prepared, ResolveFailure>);
+struct Ready(RequestNumber, Result<Prepared, ResolveFailure>);
+
+/// Tells one preparation of an actor from the next, so that what comes late of one is not taken for another's.
+pub(super) type RequestNumber = u64;
 
 #[derive(Message)]
 #[rtype(result = "()")]
@@ -78,19 +85,11 @@ impl HostActor {
     pub(super) fn prepare(&mut self, intent: RequestIntent, ctx: &mut Context<Self>) {
         let (origin, kind) = (intent.url.origin(), intent.kind);
         let ports = self.ports.clone();
-        let work = async move {
-            // Before the look-up, so that no address grows as old as a pause.
-            ports.fetch_gate.pass().await;
-            let address = match ports.resolver.resolve(origin.host(), origin.port()).await {
-                Err(failure) => return Ready(Err(failure)),
-                Ok(address) => address,
-            };
-            let slot = ports.address_gate.slot(address).await;
-            ports.fetch_gate.pass().await;
-            Ready(Ok(Prepared { address, slot, permit: ports.permits.acquire(kind).await }))
-        };
-        let underway = Underway::run(ctx.address(), work, Ready(Err(ResolveFailure::NameServers)));
-        self.step = Step::Preparing(intent, underway);
+        self.num_preparations += 1;
+        let number = self.num_preparations;
+        let work = async move { Ready(number, prepared(&ports, &origin, kind).await) };
+        let underway = Underway::run(ctx.address(), work, Ready(number, Err(ResolveFailure::NameServers)));
+        self.step = Step::Preparing(intent, number, underway);
     }
 
     fn record_ticket(&mut self, ticket: Ticket, prepared: Prepared, ctx: &mut Context<Self>) {
@@ -179,9 +178,9 @@ impl HostActor {
 impl Handler<Ready> for HostActor {
     type Result = ();
 
-    fn handle(&mut self, Ready(ready): Ready, ctx: &mut Self::Context) {
+    fn handle(&mut self, Ready(number, ready): Ready, ctx: &mut Self::Context) {
         let intent = match std::mem::replace(&mut self.step, Step::Idle) {
-            Step::Preparing(intent, _) => intent,
+            Step::Preparing(intent, underway, _) if underway == number => intent,
             // The preparation was broken off when its end was on the way already.
             other => return self.step = other,
         };
@@ -232,6 +231,24 @@ impl Handler<Aborted> for HostActor {
             }
             other => self.step = other,
         }
+    }
+}
+
+/// All that a request needs before its ticket: address, slot there, permit, in this order, so that no permit waits for a slot.
+async fn prepared(ports: &HostPorts, origin: &Origin, kind: RequestKind) -> Result<Prepared, ResolveFailure> {
+    loop {
+        // Before the look-up, so that no address grows as old as a pause.
+        ports.fetch_gate.pass().await;
+        let address = ports.resolver.resolve(origin.host(), origin.port()).await?;
+        let looked_up_at = ports.clock.now();
+        let slot = ports.address_gate.slot(address).await;
+        ports.fetch_gate.pass().await;
+        let permit = ports.permits.acquire(kind).await;
+        let is_old = ports.clock.now().since(looked_up_at) > MAX_ADDRESS_AGE;
+        if is_old && ports.resolver.resolve(origin.host(), origin.port()).await? != address {
+            continue;
+        }
+        return Ok(Prepared { address, slot, permit });
     }
 }
 

@@ -111,7 +111,7 @@ impl Handler<ExclusionsChanged> for HostActor {
 
     fn handle(&mut self, ExclusionsChanged(exclusions): ExclusionsChanged, ctx: &mut Self::Context) -> Self::Result {
         let closed = if self.open_host_is_excluded(&exclusions) { self.abort(ctx) } else { None };
-        if matches!(&self.step, Step::Preparing(intent, _) if exclusions.covers_host(intent.url.host())) {
+        if matches!(&self.step, Step::Preparing(intent, ..) if exclusions.covers_host(intent.url.host())) {
             // It would not leave any more; so it gives up its turn at its address too.
             self.step = Step::Idle;
         }
@@ -183,7 +183,13 @@ impl Handler<RowStored> for HostActor {
     fn handle(&mut self, RowStored { standing, due_at }: RowStored, ctx: &mut Self::Context) {
         let late_seeds = match &mut self.step {
             Step::Retiring(late) => std::mem::take(late),
-            _ => Vec::new(),
+            Step::Idle
+            | Step::Preparing(..)
+            | Step::Recording(..)
+            | Step::InFlight(..)
+            | Step::Aborting(..)
+            | Step::Borrowing
+            | Step::Extracting(..) => Vec::new(),
         };
         self.has_retired = true;
         let (site, generation) = (self.state.site().clone(), self.parts.generation);

@@ -66,8 +66,8 @@ impl HostState {
 
     /// Another site's robots.txt redirects to the one of `origin`; [`Self::take_lent`] tells what is read there.
     pub fn want_robots(&mut self, origin: Origin, now: Timestamp) {
-        let host = origin.host();
-        let is_own = self.site.contains_host(host) && !self.exclusions.covers_host(host);
+        // Of this site's own accord alone: another one must not send it to ports and names that nothing of its own leads to.
+        let is_own = self.is_own_host(origin.host()) && self.knows_origin(&origin);
         let known = self.robots_of(&origin);
         let copy = known.and_then(|robots| robots.copy.as_ref()).filter(|copy| now < copy.expires_at);
         if let Some(copy) = copy.filter(|_| is_own) {
@@ -81,6 +81,11 @@ impl HostState {
         if !self.wanted.contains(&origin) {
             self.wanted.push(origin);
         }
+    }
+
+    fn knows_origin(&self, origin: &Origin) -> bool {
+        let mut urls = self.seeds.iter().map(|seed| &seed.url).chain(self.queue.entries().iter().map(|entry| &entry.url));
+        self.robots_of(origin).is_some() || urls.any(|url| url.origin() == *origin)
     }
 
     /// What became of origins that were wanted, since the last call.

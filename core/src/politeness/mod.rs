@@ -198,8 +198,7 @@ impl HostState {
 
     /// Adds a seed; its URL joins the queue. A seed of another site, or on an excluded host, or one too many, is not taken.
     pub fn add_seed(&mut self, seed: Seed) {
-        let host = seed.url.host();
-        if !self.site.contains_host(host) || self.exclusions.covers_host(host) {
+        if !self.is_own_host(seed.url.host()) {
             return;
         }
         let url = seed.url.clone();
@@ -218,10 +217,15 @@ impl HostState {
         }
     }
 
+    /// Whether a host is this site's and not excluded.
+    fn is_own_host(&self, host: &str) -> bool {
+        self.site.contains_host(host) && !self.exclusions.covers_host(host)
+    }
+
     /// Takes links of this site into the queue; others and excluded ones are left out.
     pub fn on_links(&mut self, found: impl IntoIterator<Item = FoundUrl>) {
         for link in found {
-            if self.site.contains_host(link.url.host()) && !self.exclusions.covers_host(link.url.host()) {
+            if self.is_own_host(link.url.host()) {
                 self.queue.add(link.url, link.depth, link.num_hops, self.rules.max_queued_urls);
             }
         }

@@ -20,7 +20,8 @@ use crate::site_row::RobotsCopy;
 use crate::time::Timestamp;
 use crate::url::PageUrl;
 
-/// A copy that no request followed yet counts for the first one though its time ran out: for a day, and so much longer.
+/// A copy that no request followed yet counts for the first one though its time ran out, if the delay alone made it run out: until so
+/// long after the delay, and for no more than a day and so long.
 ///
 /// A Crawl-delay may be longer than the time that the file may be kept, and as long as a day. Without this such a site would be asked
 /// for nothing but its robots.txt, again and again.
@@ -217,7 +218,8 @@ impl HostState {
     /// Whether no request followed this copy yet, and it is not too old for its first use (see [`FIRST_USE_GRACE`]).
     fn is_unused(&self, copy: &PolicyCopy, now: Timestamp) -> bool {
         let is_first = self.account.last_ended_at.is_none_or(|ended_at| ended_at <= copy.kept_at);
-        is_first && now.since(copy.fetched_at) <= status::MAX_COPY_TTL + FIRST_USE_GRACE
+        let is_held_up = now <= copy.kept_at.plus(self.account.delay).plus(FIRST_USE_GRACE);
+        is_first && is_held_up && now.since(copy.fetched_at) <= status::MAX_COPY_TTL + FIRST_USE_GRACE
     }
 
     /// Whether the cycle has room for requests to this origin, robots.txt included (P3).

@@ -71,7 +71,7 @@ impl HostState {
     }
 
     fn is_usable(&self, url: &PageUrl) -> bool {
-        self.site.contains_host(url.host()) && !self.exclusions.covers_host(url.host())
+        self.is_own_host(url.host())
     }
 
     /// What the robots.txt of an origin names, as far as it is this site's own.

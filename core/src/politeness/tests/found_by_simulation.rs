@@ -358,3 +358,14 @@ fn a_ticket_for_a_hop_ends_with_the_exclusion_of_the_origin_whose_file_led_there
     play.state.on_exclusions(excluding("www.a.test"));
     assert!(!play.state.on_ticket_durable(ticket.number));
 }
+
+#[test]
+fn a_ticket_for_another_url_outlives_the_exclusion_of_an_origin_whose_file_redirects() {
+    // An origin's own robots.txt may be asked for its own sake, whoever's file led there.
+    let mut play = Play::with_seed("https://www.a.test/", SeedScheme::Written);
+    play.answer_robots(&hop_to("https://a.test/robots.txt"), "");
+    let ticket = play.ask();
+    assert_eq!(ticket.intent.url, url("https://a.test/robots.txt"));
+    play.state.on_exclusions(excluding("www.a.test"));
+    assert!(play.state.on_ticket_durable(ticket.number));
+}

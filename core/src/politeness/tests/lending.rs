@@ -122,6 +122,7 @@ fn exclusions(domain: &str) -> Exclusions {
 fn a_lender_asks_once_for_all_that_wait_and_before_its_own_pages() {
     let mut play = Play::new();
     play.allow_all();
+    play.link("https://www.a.test/");
     let www = origin("https://www.a.test/");
     play.state.want_robots(www.clone(), play.now);
     play.state.want_robots(www.clone(), play.now);
@@ -167,13 +168,17 @@ fn a_lender_has_nothing_for_origins_that_it_may_not_ask() {
     let mut play = Play::new();
     play.allow_all();
     check("another site's", &mut play, "https://b.test/");
+    check("one that nothing of the site leads to", &mut play, "https://a.test:81/");
+    play.link("https://www.a.test/");
     play.state.on_exclusions(exclusions("www.a.test"));
     check("excluded", &mut play, "https://www.a.test/");
     for number in 0..19 {
+        play.link(&format!("https://h{number}.a.test/"));
         play.state.want_robots(origin(&format!("https://h{number}.a.test/")), play.now);
         play.allow_all();
     }
     play.state.take_lent();
+    play.link("https://h99.a.test/");
     check("the 21st of the cycle", &mut play, "https://h99.a.test/");
 }
 
@@ -182,6 +187,7 @@ fn wants_end_with_an_exclusion_a_dead_name_and_a_refused_address() {
     let www = || origin("https://www.a.test/");
     let mut play = Play::new();
     play.allow_all();
+    play.link("https://www.a.test/");
     play.state.want_robots(www(), play.now);
     play.state.on_exclusions(exclusions("www.a.test"));
     assert_eq!(play.state.take_lent(), [(www(), LentRobots::Unreachable)]);
@@ -192,6 +198,7 @@ fn wants_end_with_an_exclusion_a_dead_name_and_a_refused_address() {
     ] {
         let mut play = Play::new();
         play.allow_all();
+        play.link("https://www.a.test/");
         play.state.want_robots(www(), play.now);
         let arrival = play.arrival();
         play.state.on_unresolved(&url("https://www.a.test/robots.txt"), &failure, arrival);

@@ -477,3 +477,15 @@ fn a_crawl_delay_longer_than_the_file_may_be_kept_still_lets_pages_be_asked() {
         play.answer_robots(&head, &rules);
     }
 }
+
+#[test]
+fn host_and_depth_of_the_open_request_are_told() {
+    let mut play = Play::new();
+    assert_eq!((play.state.open_host(), play.state.open_depth()), (None, 0));
+    play.allow_all();
+    play.store_page();
+    play.state.on_links([FoundUrl { url: url("https://www.a.test/deep"), depth: 3, num_hops: 0 }]);
+    play.allow_all();
+    play.ask();
+    assert_eq!((play.state.open_host(), play.state.open_depth()), (Some("www.a.test"), 3));
+}

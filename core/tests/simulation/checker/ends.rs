@@ -63,6 +63,7 @@ impl Checker {
                 let file_delay = self.file_delay();
                 if let Some(ended_at) = self.last_ended_at {
                     self.memory.hold_gap(ended_at, Duration::ZERO, file_delay);
+                    self.last_gap = self.last_gap.max(file_delay);
                 }
             }
             Some(_) | None => self.unreadable(&way.origin, at),
@@ -209,6 +210,7 @@ impl Checker {
         let usual = self.promises.min_delay.max((took * times).min(most));
         let file_delay = self.file_delay();
         self.last_ended_at = Some(at);
+        self.last_gap = usual.max(file_delay);
         self.memory.hold_gap(at, usual, file_delay);
     }
 

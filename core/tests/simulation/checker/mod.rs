@@ -102,6 +102,7 @@ pub struct Checker {
     robots: HashMap<Origin, RobotsKnown>,
     told_way: Option<Way>,
     last_ended_at: Option<Timestamp>,
+    last_gap: Duration,
     guesses: HashSet<Origin>,
     excluded: Vec<String>,
     /// Numbers of cycles and when they begin, oldest first; the last one counts from its first request on.
@@ -127,6 +128,7 @@ impl Checker {
             robots: HashMap::new(),
             told_way: None,
             last_ended_at: None,
+            last_gap: Duration::ZERO,
             guesses: HashSet::new(),
             excluded: Vec::new(),
             cycles_said: Vec::new(),
@@ -258,8 +260,10 @@ impl Checker {
         let failing_for = known.failing_since.map(|since| at.since(since));
         let age = at.since(reading.at);
         // The first request after the file may come by it, however long the Crawl-delay before it.
-        let is_first_use =
-            self.last_ended_at.is_none_or(|ended_at| ended_at <= reading.kept_at) && age <= DAY + HOUR / 6;
+        let is_first = self.last_ended_at.is_none_or(|ended_at| ended_at <= reading.kept_at);
+        // Twice, since the crawler may stand on a rung of the ladder that the watcher does not hold it to.
+        let is_held_up = at <= reading.kept_at.plus(2 * self.last_gap + HOUR / 6);
+        let is_first_use = is_first && is_held_up && age <= DAY + HOUR / 6;
         if is_first_use {
             return judge_by(&reading.rules, url);
         }
