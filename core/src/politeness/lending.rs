@@ -84,7 +84,8 @@ impl HostState {
     }
 
     fn knows_origin(&self, origin: &Origin) -> bool {
-        let mut urls = self.seeds.iter().map(|seed| &seed.url).chain(self.queue.entries().iter().map(|entry| &entry.url));
+        let mut urls =
+            self.seeds.iter().map(|seed| &seed.url).chain(self.queue.entries().iter().map(|entry| &entry.url));
         self.robots_of(origin).is_some() || urls.any(|url| url.origin() == *origin)
     }
 

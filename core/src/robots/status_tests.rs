@@ -145,6 +145,8 @@ fn rfc9309_2_4_a_copy_is_kept_as_cache_control_says_between_ten_minutes_and_a_da
         (&[("cache-control", "max-age=3600")], 3_600),
         (&[("cache-control", "public, MAX-AGE=\"3600\"")], 3_600),
         (&[("cache-control", "max-age=3600"), ("age", "1800")], 1_800),
+        (&[("cache-control", "max-age=3600"), ("age", "old")], 3_600),
+        (&[("cache-control", "max-age=3600"), ("age", "")], 3_600),
         (&[("cache-control", "max-age=7200"), ("cache-control", "max-age=3600")], 3_600),
         (&[("cache-control", "max-age=0")], 600),
         (&[("cache-control", "no-store")], 600),
