@@ -3,6 +3,7 @@
 //! The record goes straight to the `IndexActor`, with the page's permit; the `HostActor` gets links and what became of the page. The
 //! bytes are hostile, so reading them happens under `catch_unwind` and under a deadline. Invariant: no byte of a body leaves this module.
 
+mod reply;
 mod sitemap;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,14 +21,14 @@ use lohisoftbot_core::response::ResponseHead;
 use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
 
-use crate::host::HostActor;
 use crate::index::{ApplyChange, IndexActor, StorePage};
 use crate::permits::PagePermit;
 use crate::stats::NodeStats;
 use crate::storage::StoreChange;
 use crate::supervisor::DeathNotice;
 
-pub use sitemap::{ReadSitemap, SitemapRead, SitemapReply};
+pub use reply::{ReadingEnd, Reply};
+pub use sitemap::{ReadSitemap, SitemapRead};
 
 /// Longest work on one page; then what was read so far is stored as cut.
 pub const WORK_BUDGET: Duration = Duration::from_millis(200);
@@ -59,36 +60,7 @@ pub struct ExtractPage {
     /// Ends when the record is stored, or with this message.
     pub permit: PagePermit,
     /// Who wants to know.
-    pub reply: PageReply,
-}
-
-/// Tells a host actor what became of its page: that it could not be read, where the page is lost with the extractor.
-pub struct PageReply {
-    ticket: TicketNumber,
-    reply_to: Option<Addr<HostActor>>,
-}
-
-impl PageReply {
-    /// About the page fetched under `ticket`.
-    pub fn new(ticket: TicketNumber, reply_to: Addr<HostActor>) -> Self {
-        Self { ticket, reply_to: Some(reply_to) }
-    }
-
-    fn send(mut self, stored: StoredAs, links: Vec<FollowableLink>) {
-        self.tell(stored, links);
-    }
-
-    fn tell(&mut self, stored: StoredAs, links: Vec<FollowableLink>) {
-        if let Some(host) = self.reply_to.take() {
-            host.do_send(PageExtracted { ticket: self.ticket, stored, links });
-        }
-    }
-}
-
-impl Drop for PageReply {
-    fn drop(&mut self) {
-        self.tell(StoredAs::ExtractionFailed, Vec::new());
-    }
+    pub reply: Reply<PageExtracted>,
 }
 
 /// A link that may be followed.
@@ -105,6 +77,12 @@ pub struct PageExtracted {
     pub stored: StoredAs,
     /// The links on it that may be followed.
     pub links: Vec<FollowableLink>,
+}
+
+impl ReadingEnd for PageExtracted {
+    fn lost(ticket: TicketNumber) -> Self {
+        Self { ticket, stored: StoredAs::ExtractionFailed, links: Vec::new() }
+    }
 }
 
 impl ExtractorActor {
@@ -199,7 +177,7 @@ impl Handler<ExtractPage> for ExtractorActor {
                 (StoredAs::Record, may_be_followed)
             }
         };
-        reply.send(stored, links);
+        reply.tell(|ticket| PageExtracted { ticket, stored, links });
     }
 }
 

@@ -174,6 +174,17 @@ fn what_is_no_sitemap_is_dropped_and_says_so() {
 }
 
 #[test]
+fn last_line_of_a_sitemap_that_was_cut_is_no_page() {
+    run_paused(async {
+        let map = ScriptedAnswer::text("http://a.test/hidden\nhttp://a.test/hidden/long").cut_short();
+        let node = node_with(NAMED, map).await;
+        crawl(&node).await;
+        assert_eq!(node.web.pages_asked("a.test"), ["/", "/hidden"]);
+        node.stop().await;
+    });
+}
+
+#[test]
 fn exclusion_breaks_off_a_request_for_a_sitemap() {
     run_paused(async {
         let node = node_with(NAMED, ScriptedAnswer::never()).await;

@@ -14,7 +14,7 @@ use std::time::Duration;
 use lohisoftbot_core::extract::{FetchedPage, extract};
 use lohisoftbot_core::response::ResponseHead;
 use lohisoftbot_core::robots::RobotsPolicy;
-use lohisoftbot_core::sitemap::{SitemapLimits, read};
+use lohisoftbot_core::sitemap::{SitemapFile, SitemapLimits, read};
 use rustix::time::{ClockId, clock_gettime};
 use url::Url;
 
@@ -137,7 +137,8 @@ impl Input {
                 black_box(extract(page, &mut || now() - started < PAGE_DEADLINE));
             }
             _ => {
-                black_box(read(bytes, &at, None, &SitemapLimits::default(), &mut || true));
+                let file = SitemapFile { at: &at, content_type: None, bytes, cut: false };
+                black_box(read(file, &SitemapLimits::default(), &mut || true));
             }
         }
     }

@@ -28,7 +28,7 @@ pub const MAX_QUEUE_URL_BYTES: usize = 512 << 10;
 /// Longest chain of redirects that is followed.
 pub const MAX_REDIRECT_HOPS: u8 = 5;
 
-/// Why a URL is not asked, or no longer.
+/// Why a URL is not asked, or no longer. Stored by their order, so that a new reason goes to the end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DropReason {
     /// A line of robots.txt forbids it.
@@ -81,6 +81,13 @@ pub enum DropReason {
     NoSitemap,
     /// It was to be asked as a sitemap, and the cycle has no request left for one.
     SitemapsSpent,
+    /// Its bytes are those of another format, whatever its type says: no page is there any more.
+    OtherFormat,
+    /// It sends elsewhere for good.
+    MovedForGood {
+        /// Where to.
+        target: PageUrl,
+    },
 }
 
 impl DropReason {
@@ -88,6 +95,7 @@ impl DropReason {
     pub fn removes_record(&self) -> bool {
         match self {
             Self::Robots { .. } | Self::RobotsLogin { .. } | Self::Gone | Self::Noindex | Self::Excluded => true,
+            Self::OtherFormat | Self::MovedForGood { .. } => true,
             Self::Barrier(kind) => kind.closes_page(),
             Self::TooManyOrigins
             | Self::NotHtml
@@ -110,10 +118,12 @@ impl DropReason {
             Self::Robots { line, text } => return format!("line {line} of robots.txt forbids it: {text}"),
             Self::Barrier(kind) => return format!("{}; barriers are never passed", kind.describe()),
             Self::Redirect { target: Some(target) } => return format!("it redirects to {target}"),
+            Self::MovedForGood { target } => return format!("it moved to {target} for good"),
             Self::Status(status) => return format!("it answered {status}"),
             Self::Excluded => "its domain is excluded",
             Self::TooManyOrigins => "its site has more origins than a cycle takes up",
             Self::NotHtml => "it is no HTML page",
+            Self::OtherFormat => "its content is no HTML page, whatever its type says",
             Self::Gone => "it does not exist (404, 410, or a redirect to nowhere)",
             Self::Noindex => "it asks not to be indexed (noindex)",
             Self::Redirect { target: None } => "it redirects to nothing that could be asked",

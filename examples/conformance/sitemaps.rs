@@ -10,7 +10,9 @@ use lohisoftbot::io::decode::{DecodeCaps, gunzip_file};
 use lohisoftbot_core::directives::parse_date;
 use lohisoftbot_core::page_choice::{EntryStanding, PageQueue};
 use lohisoftbot_core::robots::RobotsPolicy;
-use lohisoftbot_core::sitemap::{MAX_SITEMAP_BYTES, SitemapKind, SitemapLimits, SitemapReading, SitemapUrl, read};
+use lohisoftbot_core::sitemap::{
+    MAX_SITEMAP_BYTES, SitemapFile, SitemapKind, SitemapLimits, SitemapReading, SitemapUrl, read,
+};
 use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
 use serde_json::Value;
@@ -49,7 +51,8 @@ pub fn run_line(line: &Value, dir: &Path) -> CaseResult {
 fn read_body(body: Vec<u8>, at: &Url, content_type: Option<&str>) -> SitemapReading {
     let caps = DecodeCaps { bytes: MAX_SITEMAP_BYTES, ratio: MAX_RATIO };
     let file = gunzip_file(Bytes::from(body), caps);
-    read(&file.body, at, content_type, &SitemapLimits::default(), &mut || true)
+    let file = SitemapFile { at, content_type, bytes: &file.body, cut: file.cut };
+    read(file, &SitemapLimits::default(), &mut || true)
 }
 
 fn single(line: &Value, file: Vec<u8>) -> CaseResult {

@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use lohisoftbot_core::page_choice::{EntryStanding, MAX_CHILDREN_OF_INDEX, PageQueue};
-use lohisoftbot_core::sitemap::{MAX_CHILD_SITEMAPS, SitemapKind, SitemapLimits, choose, read};
+use lohisoftbot_core::sitemap::{MAX_CHILD_SITEMAPS, SitemapFile, SitemapKind, SitemapLimits, choose, read};
 use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::{MAX_URL_BYTES, PageUrl};
 use lohisoftbot_fuzz::{first_line, header};
@@ -23,7 +23,13 @@ fuzz_target!(|data: &[u8]| {
         true
     };
     let limits = SitemapLimits::default();
-    let reading = read(file, at.as_url(), header(&content_type), &limits, &mut count);
+    let fetched = SitemapFile {
+        at: at.as_url(),
+        content_type: header(&content_type),
+        bytes: file,
+        cut: file.last().is_some_and(|byte| byte % 2 == 0),
+    };
+    let reading = read(fetched, &limits, &mut count);
     // Decoding can make three bytes of one, and each byte is at most one step of 256 that are one question.
     assert!(num_questions <= 2 + file.len() / 64, "{num_questions} questions for {} bytes", file.len());
     if let SitemapKind::Nothing(_) = reading.kind {

@@ -8,12 +8,11 @@ use bytes::Bytes;
 use lohisoftbot_core::ledger::TicketNumber;
 use lohisoftbot_core::politeness::SitemapEnd;
 use lohisoftbot_core::response::ResponseHead;
-use lohisoftbot_core::sitemap::{self, SitemapKind, SitemapLimits};
+use lohisoftbot_core::sitemap::{self, SitemapFile, SitemapKind, SitemapLimits};
 use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
 
-use super::{ExtractorActor, WORK_BUDGET, fail_point};
-use crate::host::HostActor;
+use super::{ExtractorActor, ReadingEnd, Reply, WORK_BUDGET, fail_point};
 use crate::permits::PagePermit;
 
 /// Read this sitemap.
@@ -26,6 +25,8 @@ pub struct ReadSitemap {
     pub head: ResponseHead,
     /// The body, decompressed; dropped when it is read.
     pub body: Bytes,
+    /// The body is incomplete.
+    pub cut: bool,
     /// When it was fetched.
     pub fetched_at: Timestamp,
     /// Pages that are wanted of it.
@@ -33,32 +34,7 @@ pub struct ReadSitemap {
     /// Ends when it is read.
     pub permit: PagePermit,
     /// Who wants to know.
-    pub reply: SitemapReply,
-}
-
-/// Tells a host actor what its sitemap lists: that it could not be read, where it is lost with the extractor.
-pub struct SitemapReply {
-    ticket: TicketNumber,
-    reply_to: Option<Addr<HostActor>>,
-}
-
-impl SitemapReply {
-    /// About the sitemap fetched under `ticket`.
-    pub fn new(ticket: TicketNumber, reply_to: Addr<HostActor>) -> Self {
-        Self { ticket, reply_to: Some(reply_to) }
-    }
-
-    fn tell(&mut self, end: SitemapEnd) {
-        if let Some(host) = self.reply_to.take() {
-            host.do_send(SitemapRead { ticket: self.ticket, end });
-        }
-    }
-}
-
-impl Drop for SitemapReply {
-    fn drop(&mut self) {
-        self.tell(SitemapEnd::Failed);
-    }
+    pub reply: Reply<SitemapRead>,
 }
 
 /// A sitemap was read.
@@ -71,14 +47,25 @@ pub struct SitemapRead {
     pub end: SitemapEnd,
 }
 
+impl ReadingEnd for SitemapRead {
+    fn lost(ticket: TicketNumber) -> Self {
+        Self { ticket, end: SitemapEnd::Failed }
+    }
+}
+
 /// What it lists of its own site.
 fn read(wanted: &ReadSitemap) -> SitemapEnd {
     fail_point(&wanted.body);
     let deadline = Instant::now() + WORK_BUDGET;
     let mut may_go_on = || Instant::now() < deadline;
     let (site, content_type) = (wanted.url.site(), wanted.head.first("content-type"));
-    let (at, limits) = (wanted.url.as_url(), SitemapLimits::default());
-    let reading = sitemap::read(&wanted.body, at, content_type.as_deref(), &limits, &mut may_go_on);
+    let file = SitemapFile {
+        at: wanted.url.as_url(),
+        content_type: content_type.as_deref(),
+        bytes: &wanted.body,
+        cut: wanted.cut,
+    };
+    let reading = sitemap::read(file, &SitemapLimits::default(), &mut may_go_on);
     if let SitemapKind::Nothing(_) = reading.kind {
         return SitemapEnd::NoSitemap;
     }
@@ -99,9 +86,9 @@ impl Handler<ReadSitemap> for ExtractorActor {
             tracing::warn!(url = %wanted.url, "the sitemap made its reading fail; nothing of it is kept");
             SitemapEnd::Failed
         });
-        let ReadSitemap { body, permit, mut reply, .. } = wanted;
+        let ReadSitemap { body, permit, reply, .. } = wanted;
         // The next request may need the room at once.
         drop((body, permit));
-        reply.tell(end);
+        reply.tell(|ticket| SitemapRead { ticket, end });
     }
 }

@@ -9,7 +9,7 @@ use lohisoftbot_core::url::PageUrl;
 
 use super::request::Fetched;
 use super::{HostActor, Step};
-use crate::extractor::{ExtractPage, PageExtracted, PageReply};
+use crate::extractor::{ExtractPage, PageExtracted, Reply};
 use crate::frontier::LinksFound;
 use crate::permits::PagePermit;
 use crate::ports::FetchReport;
@@ -59,7 +59,7 @@ impl HostActor {
                     cycle: self.state.account().cycle,
                     fetched_at: arrival.at,
                     permit,
-                    reply: PageReply::new(ticket.number, ctx.address()),
+                    reply: Reply::new(ticket.number, ctx.address().recipient()),
                 };
                 // Without an extractor the page is dropped here, and its reply says so.
                 if let Some(extractor) = self.ports.extractors.for_site(self.state.site()) {

@@ -4,7 +4,7 @@ use actix::prelude::*;
 use lohisoftbot_core::politeness::{Arrival, Ticket};
 
 use super::{HostActor, Step};
-use crate::extractor::{ReadSitemap, SitemapRead, SitemapReply};
+use crate::extractor::{ReadSitemap, Reply, SitemapRead};
 use crate::permits::PagePermit;
 use crate::ports::FetchedResponse;
 
@@ -22,10 +22,11 @@ impl HostActor {
             url: ticket.intent.url.clone(),
             head: response.head,
             body: response.body,
+            cut: response.cut,
             fetched_at: arrival.at,
             max_pages: self.state.max_queued_urls(),
             permit,
-            reply: SitemapReply::new(ticket.number, ctx.address()),
+            reply: Reply::new(ticket.number, ctx.address().recipient()),
         };
         // Without an extractor the sitemap is dropped here, and its reply says so.
         if let Some(extractor) = self.ports.extractors.for_site(self.state.site()) {

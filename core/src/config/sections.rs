@@ -102,7 +102,7 @@ pub struct NetworkSettings {
     pub max_body_bytes: u64,
     /// Most bytes that one byte of a compressed body may become.
     pub max_decode_ratio: u32,
-    /// Most requests, of pages and of robots.txt, whose answers are fetched, extracted or stored at once.
+    /// Most requests, of pages, sitemaps and robots.txt, whose answers are fetched, extracted or stored at once.
     pub max_in_flight: u32,
     /// Most bytes of body that are held at once.
     #[serde(with = "size")]

@@ -3,8 +3,8 @@
 //! Rules for all robots and rules for ours add up; the strictest of each wins, so a permission never lifts a prohibition. What is not
 //! understood changes nothing. `nocache`, `noimageindex`, `max-image-preview` and the like concern things that are never kept.
 //!
-//! `listed` reads what metas and X-Robots-Tag hold, `structured` what Robots-Tag does; a field that is written in the form of the other
-//! is read in that form. Where a value is no proper one of either, words that plainly forbid something count all the same.
+//! `listed` reads what metas and X-Robots-Tag hold, `structured` what Robots-Tag does; a field that is written in the form of the other,
+//! or in both at once, is read in both. Where a value is no proper one of either, words that plainly forbid something count all the same.
 
 mod date;
 mod listed;
@@ -47,16 +47,13 @@ impl Directives {
         for value in head.all("x-robots-tag").map(String::from_utf8_lossy) {
             directives.add_listed(&value, product_token);
             // The draft gives the old name the new form as well.
-            if !structured::is_listed(&value) {
-                directives.add_structured(&value, product_token);
-            }
+            directives.add_structured(&value, product_token);
         }
         for value in head.all("robots-tag").map(String::from_utf8_lossy) {
             if structured::is_listed(&value) {
                 directives.add_listed(&value, product_token);
-            } else {
-                directives.add_structured(&value, product_token);
             }
+            directives.add_structured(&value, product_token);
         }
         for statement in head.all("content-usage").map(String::from_utf8_lossy) {
             directives.noindex |= SearchWish::stated(&statement) == Some(SearchWish::Forbidden);
@@ -91,7 +88,7 @@ impl Directives {
     }
 
     fn add_max_snippet(&mut self, value: &str) {
-        self.nosnippet |= value.trim() == "0";
+        self.nosnippet |= unquoted(value) == "0";
     }
 
     fn add_word(&mut self, word: &str) {
@@ -104,6 +101,20 @@ impl Directives {
             _ => {}
         }
     }
+}
+
+/// The end that `unavailable_after` names: a date as RFC 9651 §3.3.7 has it, in seconds (`@1372865400`), or in the forms of old.
+fn end_of(value: &str) -> Option<Timestamp> {
+    let Some(seconds) = unquoted(value).strip_prefix('@') else { return parse_date(value) };
+    let (is_before_epoch, digits) = seconds.strip_prefix('-').map_or((false, seconds), |digits| (true, digits));
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    if is_before_epoch { Some(Timestamp::EPOCH) } else { digits.parse().ok().map(Timestamp::from_secs) }
+}
+
+fn unquoted(value: &str) -> &str {
+    value.trim().trim_matches(['"', '\''])
 }
 
 /// A directive that carries a value; any other name before a colon is a robot's.

@@ -5,11 +5,13 @@
 //! it says. This one takes members apart at commas and semicolons outside of strings and lists, and takes rules from wherever the form
 //! can hold them: parameters, an inner list (`*=(noindex nosnippet)`), a string or token (`*="noindex"`), or in place of a key, where they hold for all.
 //!
+//! A field may mix both forms. What only the old one has is left to it: a directive with a value in place of a key, since a date may hold
+//! commas, and every word without a key in a field that names a robot before a colon, since it may be that robot's.
+//!
 //! Invariants: time is linear in the value; a member for another robot never adds anything.
 
 use super::listed::robot_name;
-use super::{Directives, Valued, concerns_us, parse_date};
-use crate::time::Timestamp;
+use super::{Directives, Valued, concerns_us, end_of, unquoted};
 
 /// Words that in place of a key are rules without a name before them, not names of robots.
 const RULE_WORDS: [&str; 18] = [
@@ -33,20 +35,29 @@ const RULE_WORDS: [&str; 18] = [
     "nositelinkssearchbox",
 ];
 
-/// Whether a field of either name is a list in the old form: it has a robot's name before a colon, which the new form has in strings
+/// Whether a field of either name holds something in the old form: a robot's name before a colon, which the new form has in strings
 /// alone, or a directive with a value where a robot's name should be.
 pub(super) fn is_listed(value: &str) -> bool {
-    Pieces::at(value, ',').any(|member| robot_name(member).is_some() || Valued::split(member).is_some())
+    names_a_robot(value) || Pieces::at(value, ',').any(|member| Valued::split(member).is_some())
+}
+
+/// Whether a robot's name stands before a colon somewhere: what follows without a name of its own may be for that robot alone.
+fn names_a_robot(value: &str) -> bool {
+    Pieces::at(value, ',').any(|member| robot_name(member).is_some())
 }
 
 impl Directives {
-    /// Adds a field.
+    /// Adds a field, but for what only the old form has.
     pub(super) fn add_structured(&mut self, value: &str, product_token: &str) {
+        let names_a_robot = names_a_robot(value);
         for member in Pieces::at(value, ',') {
             let mut parts = Pieces::at(member, ';');
             let item = parts.next().unwrap_or_default().trim();
             let (key, rules) = item.split_once('=').unwrap_or((item, ""));
             let key = key.trim().trim_matches(['"', '\'']);
+            if Valued::split(item).is_some() || (names_a_robot && !concerns_us(key, product_token)) {
+                continue;
+            }
             let is_rule = RULE_WORDS.iter().any(|word| word.eq_ignore_ascii_case(key));
             if is_rule || key.contains(char::is_whitespace) {
                 self.add_rule(item);
@@ -64,11 +75,11 @@ impl Directives {
     fn add_rule(&mut self, rule: &str) {
         match Valued::split(rule) {
             Some((Valued::UnavailableAfter, value)) => {
-                if let Some(moment) = date_of(value) {
+                if let Some(moment) = end_of(value) {
                     self.add_end(moment);
                 }
             }
-            Some((Valued::MaxSnippet, value)) => self.add_max_snippet(unquoted(value)),
+            Some((Valued::MaxSnippet, value)) => self.add_max_snippet(value),
             Some((Valued::Irrelevant, _)) => {}
             None => {
                 let (names, value) = rule.split_once('=').unwrap_or((rule, ""));
@@ -84,19 +95,6 @@ impl Directives {
 /// The words of an inner list, a string or a token.
 fn words_of(rules: &str) -> impl Iterator<Item = &str> {
     unquoted(rules.trim().trim_matches(['(', ')'])).split([' ', '\t', ',', ';'])
-}
-
-fn unquoted(value: &str) -> &str {
-    value.trim().trim_matches(['"', '\''])
-}
-
-/// A date as RFC 9651 §3.3.7 has it, in seconds (`@1372865400`), or in the forms of old.
-fn date_of(value: &str) -> Option<Timestamp> {
-    match value.trim().strip_prefix('@') {
-        Some(seconds) if seconds.starts_with('-') => Some(Timestamp::EPOCH),
-        Some(seconds) => seconds.parse().ok().map(Timestamp::from_secs),
-        None => parse_date(value),
-    }
 }
 
 /// What stands between separators that are in no string and in no inner list. Where quotes or brackets do not match, separators count

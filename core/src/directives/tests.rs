@@ -155,6 +155,29 @@ fn the_old_form_under_the_new_name_is_read_as_what_it_is() {
 }
 
 #[test]
+fn a_member_with_a_value_hides_no_rule_of_the_new_form_beside_it() {
+    check_structured("*=(noindex), max-image-preview=large", "i");
+    check_structured("max-image-preview=large, *=(noindex nofollow)", "if");
+    check_structured("*=\"noindex\", max-snippet=0", "is");
+    check_structured("max-snippet=\"0\", lohisoftbot=noindex", "si");
+    check_structured("noindex=?1, max-video-preview=5", "i");
+    check_structured("max-snippet=0;noindex", "is");
+    check_structured("max-snippet: 20; nofollow", "f");
+    check_structured("max-image-preview=large, examplebot=(noindex)", "");
+    check_structured("max-image-preview=large, noindex=?0", "");
+}
+
+#[test]
+fn a_robot_before_a_colon_hides_no_member_that_is_for_us() {
+    check_structured("examplebot: nofollow, *;noindex", "i");
+    check_structured("examplebot: nofollow, *=(noindex nosnippet)", "is");
+    check_structured("examplebot: nofollow, lohisoftbot=\"noindex\"", "i");
+    check_structured("lohisoftbot: nofollow, *=(noindex)", "if");
+    check_structured("examplebot: nofollow; lohisoftbot: noindex", "i");
+    check_structured("examplebot: nofollow, noindex, otherbot;nosnippet", "");
+}
+
+#[test]
 fn a_broken_value_still_forbids_what_it_plainly_forbids() {
     check_structured("*;noindex;\"", "i");
     check_structured("*=(noindex", "i");
@@ -173,15 +196,31 @@ fn an_end_may_stand_in_the_new_form() {
     for value in [
         "*;unavailable_after=@1372865400",
         "*;unavailable_after=\"Wed, 03 Jul 2013 15:30:00 GMT\"",
-        "*;unavailable_after=\"2013-07-03T15:30:00Z\", examplebot;unavailable_after=@1",
         "*;unavailable_after=2013-07-03T15:30:00Z",
         "*;unavailable_after=3 Jul 2013 15:30:00 GMT",
         "unavailable_after: Wednesday, 03-Jul-13 15:30:00 GMT",
+        "unavailable_after: 3 Jul 2013, 15:30:00 GMT",
+        "unavailable_after: 3 Jul 2013, 15:30:00 GMT, *;nofollow",
+        "noindex, unavailable_after=@1372865400",
+        "unavailable_after=@1372865400, noindex",
+        "lohisoftbot: unavailable_after=\"@1372865400\"",
+        "*=(nofollow), unavailable_after=@1372865400;noindex",
     ] {
-        let head = ResponseHead::new(200).with("robots-tag", value);
-        let found = Directives::of_headers(&head, "lohisoftbot");
-        assert_eq!(found.unavailable_after, Some(Timestamp::from_secs(1_372_865_400)), "{value}");
+        for name in ["Robots-Tag", "X-Robots-Tag"] {
+            let head = ResponseHead::new(200).with(name, value);
+            let found = Directives::of_headers(&head, "lohisoftbot");
+            assert_eq!(found.unavailable_after, Some(Timestamp::from_secs(1_372_865_400)), "{name}: {value}");
+            assert_eq!(found.noindex, value.contains("noindex"), "{name}: {value}");
+        }
     }
+    // Under the old name a semicolon sets words apart as well, so that the other robot's end counts too.
+    for (name, seconds) in [("Robots-Tag", 1_372_865_400), ("X-Robots-Tag", 1)] {
+        let value = "*;unavailable_after=\"2013-07-03T15:30:00Z\", examplebot;unavailable_after=@1";
+        let found = Directives::of_headers(&ResponseHead::new(200).with(name, value), "lohisoftbot");
+        assert_eq!(found.unavailable_after, Some(Timestamp::from_secs(seconds)), "{name}");
+    }
+    let ended = Directives::of_meta_content("unavailable_after: @-5, noindex");
+    assert_eq!(ended, Directives { noindex: true, unavailable_after: Some(Timestamp::EPOCH), ..NOTHING });
     for value in ["*;unavailable_after=@x", "*;unavailable_after=@99999999999999999999", "*;unavailable_after"] {
         check_field("Robots-Tag", value, "");
     }

@@ -84,6 +84,56 @@ fn attributes_of_one_tag_end_it_and_those_of_many_cost_their_length() {
 }
 
 #[test]
+fn attributes_are_counted_whatever_stands_before_their_tag() {
+    for start in [
+        "<!-- <p x=\" --><p",
+        "<!-- <p x=\" --><!-- > <p y=' --><p",
+        "<script>s = '<p x=\\\"';</script><p",
+        "<script><!-- <p x=\" </script><p",
+        "<script></scr</script",
+        "<style>p { content: '<p x=\"' }</style><p",
+        "<title><p x=\"</title><p",
+        "<title>never closed</title",
+        "<textarea><p x='</textarea><p",
+        "<noscript><p x='</noscript><p",
+        "<svg><![CDATA[<p x=\" ]]><p",
+        "<svg><![CDATA[]]><p",
+        "<svg><![CDATA[\0<p x=\" ]]><p",
+        "<svg><title><p x=' </title>'><p",
+        "<![CDATA[ <p x=\" ><p",
+        "<!doctype x '<p x=\"'><p",
+        "<? <p x=\" ><p",
+        "</ <p x=\" ><p",
+        "</><p",
+        "<<p",
+        "&am<p",
+        "&lt<p",
+        "<p x=\"<p\"><p",
+    ] {
+        for filler in [0, 1000, 4000, 5000] {
+            let start = format!("{}{start}", "x".repeat(filler));
+            assert!(check(&start, |n| format!(" a{n}")).cut, "{start}");
+        }
+    }
+}
+
+#[test]
+fn attributes_of_tags_within_a_chunk_are_charged_together() {
+    let tag: String = (0..700).map(|n| format!(" a{n}")).collect();
+    assert!(check_same("", &format!("<p{tag}>")).cut);
+    assert!(check_same("", &format!("</p{tag}>")).cut);
+}
+
+#[test]
+fn what_looks_like_attributes_in_comments_scripts_and_titles_costs_its_length() {
+    for start in
+        ["<!-- <p x", "<!-- ", "<script>if (a<b", "<style><p", "<title><p", "<svg><![CDATA[<p", "<?x", "<![CDATA["]
+    {
+        assert!(!check_same(start, " some words").cut, "{start}");
+    }
+}
+
+#[test]
 fn open_formatting_tags_are_not_multiplied() {
     check("<p>", |n| format!("<b a={n}>"));
     check("<p>", |n| format!("<font color={n} face={n} size={n} x{n}>"));

@@ -1,18 +1,27 @@
 //! How many attributes a tag has that is not over yet.
 //!
 //! The tokenizer compares each attribute of a tag with all before it and says nothing until the tag is over: fifty thousand of them take
-//! seconds. So while a tag goes on and on, its text is followed here as WHATWG HTML's attribute states do, for the count alone. Where the
-//! tag began is found by following the tags of the text before, so inside a script or a comment the count may be wrong; the tokenizer
-//! then has tokens for each piece of a script, and in a comment only what looks like a tag without an end would be counted.
+//! seconds. So the text is followed here as WHATWG HTML's tag and attribute states do, for the count alone.
+//!
+//! Where a tag begins cannot be told from the text without building the tree: what stands in comments, scripts and titles looks like tags
+//! and quotes too. It need not be. Text gives tokens as it is read and markup gives one where it ends, so that nothing is open where a
+//! token has just come; and all markup begins with `<`. So pieces end behind each `<`, and [`OpenTag::read_to_token`] starts anew.
+//!
+//! Invariant: no text before a tag changes its count. Where the two readers differ (a NUL in a CDATA section), more is counted than is there.
 
 /// Comparisons of names in the time in which the tree builder makes an element.
 const COMPARISONS_PER_UNIT: usize = 128;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
+    #[default]
     Outside,
     /// Behind a `<`.
     TagOpen,
+    /// Behind a `</`.
+    EndTagOpen,
+    /// In a comment, a doctype or a CDATA section: each ends with a token.
+    WithoutAttributes,
     TagName,
     BeforeName,
     Name,
@@ -23,36 +32,43 @@ enum State {
 }
 
 /// The tag that a text ends in, if it does.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct OpenTag {
     state: State,
     num_attributes: usize,
+    num_new_comparisons: usize,
+}
+
+/// Units of work that so many attributes of a tag cost that is over.
+pub(super) const fn units_of_whole_tag(num_attributes: usize) -> usize {
+    num_attributes * num_attributes.saturating_sub(1) / 2 / COMPARISONS_PER_UNIT
 }
 
 impl OpenTag {
-    /// The tag that is open at the end of `text`.
-    pub(super) fn at_end_of(text: &str) -> Self {
-        let mut tag = Self { state: State::Outside, num_attributes: 0 };
-        tag.read(text);
-        tag
-    }
-
-    /// Reads on; says how many units of work the attributes in this piece cost.
+    /// Reads on in a text of which no token came; says how many units of work the attributes in it cost.
     pub(super) fn read(&mut self, text: &str) -> usize {
-        let mut num_comparisons = 0;
         for byte in text.bytes() {
             let next = self.state.after(byte);
-            match (self.state, next) {
-                (State::Outside, State::TagOpen) => self.num_attributes = 0,
-                (State::BeforeName | State::AfterName, State::Name) => {
-                    num_comparisons += self.num_attributes;
-                    self.num_attributes += 1;
-                }
-                _ => {}
+            if next == State::TagOpen {
+                self.num_attributes = 0;
+            }
+            if next == State::Name && self.state != State::Name {
+                self.num_new_comparisons += self.num_attributes;
+                self.num_attributes += 1;
             }
             self.state = next;
         }
-        num_comparisons / COMPARISONS_PER_UNIT
+        let units = self.num_new_comparisons / COMPARISONS_PER_UNIT;
+        self.num_new_comparisons %= COMPARISONS_PER_UNIT;
+        units
+    }
+
+    /// Passes a text of which a token came, and which has no `<` but at its end.
+    pub(super) fn read_to_token(&mut self, text: &str) {
+        *self = Self::default();
+        if text.ends_with('<') {
+            self.state = State::TagOpen;
+        }
     }
 }
 
@@ -60,6 +76,7 @@ impl State {
     fn after(self, byte: u8) -> Self {
         let is_space = matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0C);
         match (self, byte) {
+            (Self::WithoutAttributes, _) => self,
             (Self::Quoted(quote), _) => {
                 if byte == quote {
                     Self::BeforeName
@@ -67,17 +84,25 @@ impl State {
                     self
                 }
             }
-            (Self::Outside, b'<') => Self::TagOpen,
+            (Self::Outside | Self::TagOpen, b'<') => Self::TagOpen,
             (Self::Outside, _) => Self::Outside,
-            (Self::TagOpen, b'<') => Self::TagOpen,
+            (Self::TagOpen, b'/') => Self::EndTagOpen,
+            (Self::TagOpen, b'!' | b'?') => Self::WithoutAttributes,
             (Self::TagOpen, _) => {
-                if byte.is_ascii_alphabetic() || byte == b'/' {
+                if byte.is_ascii_alphabetic() {
                     Self::TagName
                 } else {
                     Self::Outside
                 }
             }
             (_, b'>') => Self::Outside,
+            (Self::EndTagOpen, _) => {
+                if byte.is_ascii_alphabetic() {
+                    Self::TagName
+                } else {
+                    Self::WithoutAttributes
+                }
+            }
             (Self::TagName | Self::Name, b'/') => Self::BeforeName,
             (Self::TagName, _) if is_space => Self::BeforeName,
             (Self::TagName, _) => Self::TagName,
@@ -105,7 +130,8 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, wanted: usize) {
-        let tag = OpenTag::at_end_of(text);
+        let mut tag = OpenTag::default();
+        tag.read(text);
         let num_attributes = if tag.state == State::Outside { 0 } else { tag.num_attributes };
         assert_eq!(num_attributes, wanted, "{text:?}, {:?}", tag.state);
     }
@@ -119,14 +145,20 @@ mod tests {
             ("<p/a/b/c", 3),
             ("<p a=x\" b=y' c", 3),
             ("<p a\" b' c", 3),
+            ("<p a<b <c", 2),
             ("<p =a =b", 1),
             ("<p a  =  b\nc\td\u{c}e", 4),
             ("<p title=\"one two three", 1),
             ("<p title='a > b' x", 2),
+            ("</p a b", 2),
             ("text <b><i x y>t</i> a < b <p z", 1),
+            ("</><p a b", 2),
+            ("<<p a b", 2),
             ("<p a b>", 0),
             ("no tag", 0),
             ("<!-- a b c", 0),
+            ("<?x a b c", 0),
+            ("</ a b c", 0),
             ("", 0),
         ] {
             check(text, wanted);
@@ -135,19 +167,28 @@ mod tests {
 
     #[test]
     fn cost_grows_with_the_square_of_the_attributes_and_not_with_the_length_of_a_value() {
-        let mut tag = OpenTag::at_end_of("<p");
+        let mut tag = OpenTag::default();
+        tag.read("<p");
         let first = tag.read(&" a".repeat(1000));
         let second = tag.read(&" a".repeat(1000));
-        assert_eq!((first, second), (499_500 / COMPARISONS_PER_UNIT, 1_499_500 / COMPARISONS_PER_UNIT));
-        let mut tag = OpenTag::at_end_of("<p x='");
+        assert_eq!(first, units_of_whole_tag(1000));
+        assert_eq!(first + second, units_of_whole_tag(2000));
+        let mut tag = OpenTag::default();
+        tag.read("<p x='");
         assert_eq!(tag.read(&"some words ".repeat(100_000)), 0);
     }
 
     #[test]
-    fn count_goes_on_from_piece_to_piece() {
-        let mut tag = OpenTag::at_end_of("<p a b=\"c");
+    fn count_goes_on_from_piece_to_piece_and_starts_anew_at_a_token() {
+        let mut tag = OpenTag::default();
+        tag.read("<p a b=\"c");
         tag.read(" d\" e f=");
         tag.read("'g");
         assert_eq!((tag.num_attributes, tag.state), (4, State::Quoted(b'\'')));
+        tag.read_to_token("x' -->text<");
+        tag.read("p a");
+        assert_eq!((tag.num_attributes, tag.state), (1, State::Name));
+        tag.read_to_token(">text");
+        assert_eq!((tag.num_attributes, tag.state), (0, State::Outside));
     }
 }

@@ -21,7 +21,7 @@ use kuchikiki::{NodeData, NodeRef};
 
 use super::formatting;
 use super::meter::{MAX_TREE_UNITS, Meter};
-use super::open_tag::OpenTag;
+use super::open_tag::{self, OpenTag};
 
 /// Bytes fed between two questions.
 const CHUNK_BYTES: usize = 4096;
@@ -87,24 +87,27 @@ pub(super) fn build(text: &str, meter: &mut Meter<'_>) -> PageTree {
     let input = BufferQueue::default();
     let mut rest = text;
     let mut chunk_bytes = CHUNK_BYTES;
-    let mut last_chunk = "";
-    let mut open_tag = None;
+    let mut open_tag = OpenTag::default();
     while !rest.is_empty() && tokenizer.sink.ask() {
         let (chunk, after) = rest.split_at(chunk_end(rest, chunk_bytes));
         rest = after;
-        let tokens_before = tokenizer.sink.num_tokens.get();
-        input.push_back(StrTendril::from_slice(chunk));
-        // A script's end pauses the tokenizer so that a browser can run it; there is nothing to run here.
-        while let TokenizerResult::Script(_) = tokenizer.feed(&input) {}
-        if tokenizer.sink.num_tokens.get() == tokens_before {
-            chunk_bytes = CHUNK_BYTES_INSIDE_TOKEN;
-            let tag = open_tag.get_or_insert_with(|| OpenTag::at_end_of(last_chunk));
-            tokenizer.sink.charge(tag.read(chunk));
-        } else {
-            chunk_bytes = CHUNK_BYTES;
-            open_tag = None;
+        let tokens_before_chunk = tokenizer.sink.num_tokens.get();
+        for piece in chunk.split_inclusive('<') {
+            let tokens_before = tokenizer.sink.num_tokens.get();
+            input.push_back(StrTendril::from_slice(piece));
+            // A script's end pauses the tokenizer so that a browser can run it; there is nothing to run here.
+            while let TokenizerResult::Script(_) = tokenizer.feed(&input) {}
+            if tokenizer.sink.num_tokens.get() == tokens_before {
+                tokenizer.sink.charge_beside_token(open_tag.read(piece));
+            } else {
+                open_tag.read_to_token(piece);
+            }
+            if !tokenizer.sink.is_open.get() {
+                break;
+            }
         }
-        last_chunk = chunk;
+        let is_inside_token = tokenizer.sink.num_tokens.get() == tokens_before_chunk;
+        chunk_bytes = if is_inside_token { CHUNK_BYTES_INSIDE_TOKEN } else { CHUNK_BYTES };
     }
     if tokenizer.sink.is_open.get() {
         tokenizer.end();
@@ -139,6 +142,13 @@ impl TokenGate<'_, '_> {
         self.charge(sink.num_new_operations.take() + num_looks / LOOKS_PER_UNIT);
     }
 
+    /// Charges work, if any, that no token stands for.
+    fn charge_beside_token(&self, units: usize) {
+        if units > 0 {
+            self.charge(units);
+        }
+    }
+
     /// Charges that much work beside the token itself.
     fn charge(&self, units: usize) {
         self.num_units.set(self.num_units.get() + units);
@@ -156,6 +166,8 @@ impl TokenSink for TokenGate<'_, '_> {
         }
         self.num_tokens.set(self.num_tokens.get() + 1);
         if let TagToken(tag) = &mut token {
+            // A tag of many chunks was charged as it came; that it is charged once more at its end cuts no page that somebody wrote.
+            self.charge_beside_token(open_tag::units_of_whole_tag(tag.attrs.len()));
             formatting::simplify(tag);
         }
         self.charge_for_last_token();

@@ -294,4 +294,17 @@ mod tests {
         queue.reopen();
         assert_eq!(in_order(&queue), ["/", "/kept"]);
     }
+
+    #[test]
+    fn a_listed_page_whose_record_went_is_forgotten_when_it_is_listed_no_longer() {
+        for reason in [DropReason::OtherFormat, DropReason::MovedForGood { target: url("/new") }] {
+            let mut queue = PageQueue::default();
+            queue.add_listed(urls(&["/kept"]), MAX_URLS);
+            queue.settle(&url("/kept"), EntryStanding::Stored);
+            queue.reopen();
+            queue.settle(&url("/kept"), EntryStanding::Dropped(reason.clone()));
+            queue.reopen();
+            assert_eq!(queue.entries(), [], "{reason:?}");
+        }
+    }
 }

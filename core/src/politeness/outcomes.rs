@@ -6,7 +6,7 @@ use super::{Arrival, BARRIER_PARK, FoundUrl, HostState, LentRobots, MAX_BARRIER_
 use crate::backoff;
 use crate::barrier::{self, BarrierKind};
 use crate::ledger::{EndKind, FinishReason, SiteEvent, TicketNumber, Wait, WaitReason};
-use crate::outcome::{self, Answer, BarrierWait, FetchFailure, PageFate, ResolveFailure, SiteEffect};
+use crate::outcome::{self, Answer, BarrierWait, FetchFailure, PageFate, Permanence, ResolveFailure, SiteEffect};
 use crate::page_choice::{DropReason, EntryRole, EntryStanding, FrontierEntry, MAX_REDIRECT_HOPS};
 use crate::time::Timestamp;
 use crate::url::PageUrl;
@@ -158,9 +158,12 @@ impl HostState {
             PageFate::AskAgain { tries } if num_tries < tries => EntryStanding::Queued,
             PageFate::AskAgain { .. } => EntryStanding::Dropped(DropReason::TooManyTries),
             PageFate::Remove => EntryStanding::Dropped(DropReason::Gone),
-            PageFate::FollowRedirect { target, permanence: _ } => {
+            PageFate::FollowRedirect { target, permanence } => {
                 self.follow(url, &target);
-                EntryStanding::Dropped(DropReason::Redirect { target: Some(target) })
+                EntryStanding::Dropped(match permanence {
+                    Permanence::Permanent => DropReason::MovedForGood { target },
+                    Permanence::Temporary => DropReason::Redirect { target: Some(target) },
+                })
             }
             PageFate::Drop => EntryStanding::Dropped(why_dropped),
         };
@@ -312,7 +315,7 @@ impl StoredAs {
         match self {
             Self::Record => EntryStanding::Stored,
             Self::Noindex => EntryStanding::Dropped(DropReason::Noindex),
-            Self::NotHtml => EntryStanding::Dropped(DropReason::NotHtml),
+            Self::NotHtml => EntryStanding::Dropped(DropReason::OtherFormat),
             Self::ExtractionFailed => EntryStanding::Dropped(DropReason::ExtractionFailed),
             Self::Full => EntryStanding::Dropped(DropReason::StoreFull),
             Self::Barrier(kind) => EntryStanding::Dropped(DropReason::Barrier(kind)),

@@ -3,6 +3,7 @@
 use ::url::Url;
 
 use super::meter::UNITS_PER_QUESTION;
+use super::tests::whole;
 use super::*;
 
 const MIB: usize = 1 << 20;
@@ -26,7 +27,7 @@ fn check(start: &str, repeated: &str) -> SitemapReading {
         num_questions += 1;
         true
     };
-    let reading = read(mebibyte(start, repeated).as_bytes(), &at, None, &SitemapLimits::default(), &mut count);
+    let reading = read(whole(mebibyte(start, repeated).as_bytes(), &at), &SitemapLimits::default(), &mut count);
     let name = format!("{start} {repeated}");
     assert!(num_questions <= MAX_QUESTIONS_A_MIB, "{name}: {num_questions} questions");
     let num_bytes: usize = reading.urls.iter().map(|listed| listed.url.as_str().len()).sum();
@@ -110,11 +111,11 @@ fn a_budget_that_is_spent_ends_the_reading_and_keeps_what_was_read() {
         num_questions += 1;
         num_questions <= 10
     };
-    let reading = read(text.as_bytes(), &at, None, &SitemapLimits::default(), &mut ten);
+    let reading = read(whole(text.as_bytes(), &at), &SitemapLimits::default(), &mut ten);
     assert!(reading.cut && !reading.urls.is_empty() && reading.urls.len() < 10 * UNITS_PER_QUESTION);
     assert_eq!(num_questions, 11);
 
-    let none = read(text.as_bytes(), &at, None, &SitemapLimits::default(), &mut || false);
+    let none = read(whole(text.as_bytes(), &at), &SitemapLimits::default(), &mut || false);
     assert_eq!((none.urls.len(), none.cut), (0, true));
 }
 
@@ -124,6 +125,6 @@ fn a_file_beyond_the_cap_is_read_up_to_it() {
     let text = format!("<urlset>{}</urlset>", entry.repeat(10));
     let at = Url::parse("https://a.example/s.xml").unwrap();
     let limits = SitemapLimits { max_bytes: 8 + entry.len() * 4 + 12, ..SitemapLimits::default() };
-    let reading = read(text.as_bytes(), &at, None, &limits, &mut || true);
+    let reading = read(whole(text.as_bytes(), &at), &limits, &mut || true);
     assert_eq!((reading.urls.len(), reading.cut), (4, true));
 }

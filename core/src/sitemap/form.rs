@@ -15,6 +15,9 @@ use crate::url::{MAX_RAW_URL_BYTES, resolve};
 /// Where an XML declaration is looked for: white space and a server's warnings may stand before it.
 const DECLARATION_REACH_BYTES: usize = 1024;
 
+/// What ends a line of a list.
+const LINE_ENDS: [char; 2] = ['\n', '\r'];
+
 /// The first bytes of a gzip member (RFC 1952 §2.3.1).
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
@@ -65,8 +68,21 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
     Some(if encoding == UTF_16LE || encoding == UTF_16BE { UTF_8 } else { encoding })
 }
 
+/// Whether a file is all there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    Whole,
+    BrokenOff,
+}
+
 /// Reads a decoded file in whichever form it has.
-pub(super) fn read(text: &str, at: &Url, limits: &SitemapLimits, meter: &mut Meter<'_>) -> SitemapReading {
+pub(super) fn read(
+    text: &str,
+    ending: Ending,
+    at: &Url,
+    limits: &SitemapLimits,
+    meter: &mut Meter<'_>,
+) -> SitemapReading {
     let text = text.trim_start_matches(is_blank);
     if text.is_empty() {
         return SitemapReading::nothing(NoSitemap::Empty);
@@ -79,13 +95,21 @@ pub(super) fn read(text: &str, at: &Url, limits: &SitemapLimits, meter: &mut Met
         // A warning, or the blank page of a template, before the markup.
         return xml::read(text, at, limits, meter);
     }
-    lines(text, limits, meter)
+    match ending {
+        Ending::Whole => lines(text, limits, meter),
+        Ending::BrokenOff => lines(without_last_line(text), limits, meter),
+    }
+}
+
+/// Half an address is the address of another page, so a line counts only with its end.
+fn without_last_line(text: &str) -> &str {
+    text.rfind(LINE_ENDS).map_or("", |end| &text[..end])
 }
 
 /// A list of URLs, one a line. A line that is no absolute URL says nothing.
 fn lines(text: &str, limits: &SitemapLimits, meter: &mut Meter<'_>) -> SitemapReading {
     let mut listing = Listing::new(SitemapKind::Text, limits);
-    for line in text.split(['\n', '\r']) {
+    for line in text.split(LINE_ENDS) {
         if !meter.may_go_on(line.len()) {
             listing.cut();
             break;

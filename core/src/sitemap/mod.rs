@@ -128,23 +128,31 @@ impl SitemapReading {
     }
 }
 
-/// Reads a sitemap, decompressed, that came from `at`. `content_type` is that header's value: it is asked for the charset alone, since
-/// servers send sitemaps under every type there is.
-pub fn read(
-    bytes: &[u8],
-    at: &Url,
-    content_type: Option<&str>,
-    limits: &SitemapLimits,
-    budget: &mut dyn WorkBudget,
-) -> SitemapReading {
-    let is_too_long = bytes.len() > limits.max_bytes;
-    let bytes = &bytes[..bytes.len().min(limits.max_bytes)];
+/// A sitemap as it was fetched: decompressed, not decoded from its charset.
+#[derive(Clone, Copy, Debug)]
+pub struct SitemapFile<'a> {
+    /// Where it came from.
+    pub at: &'a Url,
+    /// Content-Type. It is asked for the charset alone, since servers send sitemaps under every type there is.
+    pub content_type: Option<&'a str>,
+    /// Its bytes.
+    pub bytes: &'a [u8],
+    /// They are known to be incomplete: what stands last may lack its end, and counts only where that end can be seen.
+    pub cut: bool,
+}
+
+/// Reads a sitemap.
+pub fn read(file: SitemapFile<'_>, limits: &SitemapLimits, budget: &mut dyn WorkBudget) -> SitemapReading {
+    let cut = file.cut || file.bytes.len() > limits.max_bytes;
+    let bytes = &file.bytes[..file.bytes.len().min(limits.max_bytes)];
     let mut meter = meter::Meter::new(budget);
     let mut reading = if form::is_compressed(bytes) {
         SitemapReading::nothing(NoSitemap::Compressed)
     } else {
-        form::read(&form::decode(bytes, content_type), at, limits, &mut meter)
+        let text = form::decode(bytes, file.content_type);
+        let ending = if cut { form::Ending::BrokenOff } else { form::Ending::Whole };
+        form::read(&text, ending, file.at, limits, &mut meter)
     };
-    reading.cut |= is_too_long;
+    reading.cut |= cut;
     reading
 }

@@ -7,8 +7,13 @@ fn at() -> Url {
     Url::parse("https://a.example/dir/sitemap.xml").unwrap()
 }
 
+/// A file that is all there and has no Content-Type.
+pub(super) fn whole<'a>(bytes: &'a [u8], at: &'a Url) -> SitemapFile<'a> {
+    SitemapFile { at, content_type: None, bytes, cut: false }
+}
+
 fn read_all(bytes: &[u8]) -> SitemapReading {
-    read(bytes, &at(), None, &SitemapLimits::default(), &mut || true)
+    read(whole(bytes, &at()), &SitemapLimits::default(), &mut || true)
 }
 
 fn shown(reading: &SitemapReading) -> (Vec<&str>, Vec<&str>) {
@@ -172,6 +177,28 @@ fn of_a_file_that_breaks_off_the_whole_entries_count() {
 }
 
 #[test]
+fn of_a_list_that_is_cut_the_last_line_counts_only_with_its_end() {
+    for (text, wanted) in [
+        ("https://a.example/a\nhttps://a.example/b", vec![A]),
+        ("https://a.example/a\r\nhttps://a.example/b\r", vec![A, B]),
+        ("https://a.example/a\nhttps://a.example/b\n", vec![A, B]),
+        ("https://a.example/a\nhttps://a.example/b\nhtt", vec![A, B]),
+        ("https://a.example/a", vec![]),
+        ("<urlset><url><loc>/a</loc></url><url><loc>/b", vec![A]),
+        ("<urlset><url><loc>/a</loc></url><url><loc>/b<", vec![A, B]),
+    ] {
+        let at = at();
+        let file = SitemapFile { cut: true, ..whole(text.as_bytes(), &at) };
+        let reading = read(file, &SitemapLimits::default(), &mut || true);
+        assert_eq!((shown(&reading).0, reading.cut), (wanted, true), "{text:?}");
+    }
+    let limits =
+        SitemapLimits { max_bytes: "https://a.example/a\nhttps://a.example/b".len(), ..SitemapLimits::default() };
+    let reading = read(whole(b"https://a.example/a\nhttps://a.example/b2\n", &at()), &limits, &mut || true);
+    assert_eq!((shown(&reading).0, reading.cut), (vec![A], true), "the cap on bytes cuts as well");
+}
+
+#[test]
 fn faults_in_the_markup_are_read_past() {
     check_entries("<url><loc>/a</loc></url><!foo><url><loc>/b</loc></url>", &[A, B]);
     check_entries("<url><loc>/a</loc></url><![cdata[x]]><url><loc>/b</loc></url>", &[A, B]);
@@ -275,8 +302,10 @@ fn the_charset_is_the_declared_one_or_what_the_bytes_look_like() {
     check_bytes(&big, SitemapKind::UrlSet, &wanted);
     check_bytes(&[b"\xff\xfe".as_slice(), &little].concat(), SitemapKind::UrlSet, &wanted);
 
-    let header =
-        read(&latin(&text("")), &at(), Some("text/xml; charset=iso-8859-5"), &SitemapLimits::default(), &mut || true);
+    let bytes = latin(&text(""));
+    let (at, content_type) = (at(), Some("text/xml; charset=iso-8859-5"));
+    let file = SitemapFile { content_type, ..whole(&bytes, &at) };
+    let header = read(file, &SitemapLimits::default(), &mut || true);
     assert_eq!(shown(&header).0, ["https://a.example/%D1%89"]);
 }
 
@@ -291,7 +320,7 @@ proptest! {
         parts in prop::collection::vec(prop::sample::select(PARTS.to_vec()), 0..40),
     ) {
         let limits = SitemapLimits { max_bytes: 300, max_urls: 3, max_url_bytes: 100, max_sitemaps: 2, max_depth: 4 };
-        let reading = read(parts.concat().as_bytes(), &at(), None, &limits, &mut || true);
+        let reading = read(whole(parts.concat().as_bytes(), &at()), &limits, &mut || true);
         prop_assert!(reading.urls.len() <= 3 && reading.sitemaps.len() <= 2);
         prop_assert!(reading.urls.iter().map(|listed| listed.url.as_str().len()).sum::<usize>() <= 100);
     }

@@ -1,12 +1,13 @@
 //! Reading sitemaps.
 
-use lohisoftbot_core::sitemap::{SitemapKind, SitemapLimits, read};
+use lohisoftbot_core::sitemap::{SitemapFile, SitemapKind, SitemapLimits, read};
 use url::Url;
 
 #[track_caller]
 fn check(report: &str, file: &str, wanted: &[&str]) {
     let at = Url::parse("https://a.test/sitemap.xml").unwrap();
-    let reading = read(file.as_bytes(), &at, None, &SitemapLimits::default(), &mut || true);
+    let file = SitemapFile { at: &at, content_type: None, bytes: file.as_bytes(), cut: false };
+    let reading = read(file, &SitemapLimits::default(), &mut || true);
     let found: Vec<&str> = reading.urls.iter().map(|listed| listed.url.as_str()).collect();
     assert_eq!((reading.kind, &found[..]), (SitemapKind::UrlSet, wanted), "{report}: {file:?}");
 }

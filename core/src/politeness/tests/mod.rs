@@ -1,6 +1,7 @@
 mod barriers;
 mod found_by_simulation;
 mod lending;
+mod records;
 mod sitemaps;
 
 use std::time::Duration;
