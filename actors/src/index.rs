@@ -1,8 +1,12 @@
 //! `IndexActor` owns the record store and is its only writer.
 //!
-//! A change is applied when it comes, so that whoever reads next sees it; answers gather for up to a batch interval, until all of the
-//! batch was flushed and fsynced together. An exclusion does not wait for others. The store checks exclusions in the transaction of each
-//! write, so nothing late slips in. A page whose time has passed goes without being asked to (see `expiry`). Invariant: the answer to a change means durable; `TakeFromStore` alone does not ask for that.
+//! A change is applied when it comes, so that whoever reads next sees it; answers gather for up to a batch interval, until
+//! all of the batch was flushed and fsynced together. An exclusion does not wait for others. The store checks exclusions in
+//! the transaction of each write, so nothing late slips in.
+//!
+//! Invariant: the answer to a change means durable; `TakeFromStore` alone does not ask for that.
+//!
+//! Pages whose time has passed are removed without anyone asking for it: see `expiry`.
 
 mod expiry;
 

@@ -59,7 +59,7 @@ pub struct FetchOrder {
     pub etag: Option<String>,
     /// The Last-Modified of a stored copy, if any.
     pub last_modified: Option<String>,
-    /// Its place at the address: says when the request may leave, is told when it did, and is held until it has ended.
+    /// Its place at the address: says when the request may leave, is told when it did, and is held until its connection is closed.
     pub slot: AddressSlot,
 }
 
@@ -81,13 +81,17 @@ pub struct FetchReport {
     pub result: Result<FetchedResponse, FetchFailure>,
     /// Bytes received over the wire, head included.
     pub wire_bytes: u64,
-    /// From the start of the connection to the end of the answer, without the wait for leave to depart.
+    /// From the start of the connection to the end of the answer, without the wait for leave to depart and without any unpacking.
     pub took: Duration,
 }
 
 /// Sends one request, when its slot lets it leave. Never follows a redirect, never keeps a cookie, never asks twice.
 pub trait Fetch {
-    /// Sends it; ends within the whole-request time-out. Dropping the future closes the connection.
+    /// Sends it. From the first packet to the last byte it takes no longer than the whole-request time-out, the wait for leave not
+    /// counted. When the future ends or is dropped, the connection is closed already.
+    ///
+    /// A sitemap that is a file in a file is unpacked before the future ends, by another thread and within seconds: behind the close of
+    /// the connection and the end of the slot, and no part of [`FetchReport::took`].
     fn fetch(&self, order: FetchOrder) -> LocalBoxFuture<'static, FetchReport>;
 }
 

@@ -22,6 +22,8 @@ pub struct Exchange {
     /// Until the request is over. Its connection may outlive it a little, and must not hold its place meanwhile.
     slot: RefCell<Option<AddressSlot>>,
     was_told: Cell<Told>,
+    /// Since when the request has been waiting for leave.
+    waiting_since: Cell<Option<Instant>>,
     waited: Cell<Duration>,
 }
 
@@ -47,9 +49,10 @@ impl Exchange {
     pub async fn leave(&self) {
         let leave = self.slot.borrow().as_ref().map(AddressSlot::leave);
         if let Some(leave) = leave {
-            let began = Instant::now();
+            self.waiting_since.set(Some(Instant::now()));
             leave.await;
-            self.waited.set(began.elapsed());
+            self.waited.set(self.waited());
+            self.waiting_since.set(None);
         }
     }
 
@@ -80,9 +83,9 @@ impl Exchange {
         self.slot.borrow_mut().take();
     }
 
-    /// How long the request waited for leave: not the server's time.
+    /// How long the request has waited for leave until now: not the server's time.
     pub fn waited(&self) -> Duration {
-        self.waited.get()
+        self.waited.get() + self.waiting_since.get().map_or(Duration::ZERO, |since| since.elapsed())
     }
 
     /// Bytes that came over the wire so far: those of TLS, where there is TLS.

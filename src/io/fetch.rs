@@ -3,11 +3,19 @@
 //! Nothing outlives a fetch but TLS sessions: no pool, no cookies, no credentials, no Referer, no redirects followed, no second try.
 //! Which URL may be asked, and what the answer means, is decided elsewhere.
 //!
-//! Invariants: a fetch ends within the whole-request time-out; no more of a body is kept than its cap; a body that is not whole is
+//! Invariants: a request ends within the whole-request time-out, its wait for leave not counted; when the fetch ends, or is dropped, its
+//! connection is closed already, and no task is left that holds it. No more of a body is kept than its cap; a body that is not whole is
 //! marked as cut, and where nothing at all of it could be used because time ran out, the fetch failed.
+//!
+//! A sitemap that is a gzip file is unpacked behind all that: the connection is closed and the place at the address given back by then,
+//! and the time counts as nobody's response time. It takes [`UNPACK_TIMEOUT`] at most. The thread that unpacks stops within one piece
+//! of the file when the fetch is dropped.
+
+mod request_clock;
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use awc::http::header::{
     ACCEPT, ACCEPT_ENCODING, HOST, HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH, USER_AGENT,
@@ -22,7 +30,7 @@ use lohisoftbot_core::origin::Scheme;
 use lohisoftbot_core::outcome::{FetchFailure, wants_body};
 use lohisoftbot_core::response::ResponseHead;
 use rustls::ClientConfig;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout;
 
 use super::answer_head::{AnswerHead, list_items};
 use super::body_framing::BodyEnd;
@@ -30,6 +38,7 @@ use super::connector::{PinnedConnector, Route, TlsRoute};
 use super::decode::{BodyDecoder, DecodeCaps, Decoded, Flow, gunzip_file};
 use super::exchange::{Exchange, SharedExchange};
 use super::limits::FetchLimits;
+use request_clock::RequestClock;
 
 /// What a page may be. The node keeps HTML alone; the rest is named so that negotiating servers answer at all.
 const ACCEPT_VALUE: HeaderValue = HeaderValue::from_static("text/html,application/xhtml+xml,*/*;q=0.1");
@@ -39,6 +48,9 @@ const ACCEPT_SITEMAP: HeaderValue = HeaderValue::from_static("application/xml,te
 
 /// The codings that `decode` undoes.
 const ACCEPT_ENCODING_VALUE: HeaderValue = HeaderValue::from_static("gzip, deflate, br, zstd");
+
+/// Longest wait for the content of a sitemap that is a gzip file, until a thread is free for it included.
+const UNPACK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The fetch port of one thread.
 #[derive(Clone)]
@@ -58,11 +70,18 @@ impl Fetch for AwcFetch {
     fn fetch(&self, order: FetchOrder) -> LocalBoxFuture<'static, FetchReport> {
         let Self { limits, tls } = self.clone();
         Box::pin(async move {
-            let started = Instant::now();
+            let (kind, caps) = (order.kind, caps_of(order.kind, &limits));
             let exchange = Rc::new(Exchange::leaving_by(order.slot.clone()));
-            let _place = Place(exchange.clone());
-            let result = run(&order, limits, tls, exchange.clone(), started).await;
-            let took = started.elapsed().saturating_sub(exchange.waited());
+            let place = Place(exchange.clone());
+            let clock = RequestClock::start(exchange.clone());
+            let answer = ask(order, limits, tls, exchange.clone(), &clock).await;
+            // The connection is closed. Whatever follows is the node's own work.
+            let took = clock.taken();
+            drop(place);
+            let result = match answer {
+                Ok(answer) => Ok(unpacked(kind, answer, caps).await),
+                Err(failure) => Err(failure),
+            };
             FetchReport { result, wire_bytes: exchange.wire_bytes(), took }
         })
     }
@@ -77,22 +96,23 @@ impl Drop for Place {
     }
 }
 
-async fn run(
-    order: &FetchOrder,
+/// Sends the request and reads the answer. The connection lives in here.
+async fn ask(
+    order: FetchOrder,
     limits: FetchLimits,
     tls: Arc<ClientConfig>,
     exchange: SharedExchange,
-    started: Instant,
+    clock: &RequestClock,
 ) -> Result<FetchedResponse, FetchFailure> {
-    let deadline = started + limits.total_timeout;
-    let Some(request) = request_of(order, &limits, tls, exchange.clone()) else {
+    let Some(request) = request_of(&order, &limits, tls, exchange.clone()) else {
         tracing::error!(user_agent = order.user_agent, url = %order.url, "this User-Agent or host cannot be sent");
         return Err(FetchFailure::Unreachable);
     };
-    let mut answer = match timeout_at(deadline, request.send_body(awc::body::None::new())).await {
-        Ok(Ok(answer)) => answer,
-        Ok(Err(error)) => return Err(exchange.failure().unwrap_or_else(|| failure_without_note(&error))),
-        Err(_) => return Err(FetchFailure::TotalTimeout),
+    let sending = request.send_body(awc::body::None::new());
+    let mut answer = match clock.until(limits.total_timeout, sending).await {
+        Some(Ok(answer)) => answer,
+        Some(Err(error)) => return Err(exchange.failure().unwrap_or_else(|| failure_without_note(&error))),
+        None => return Err(FetchFailure::TotalTimeout),
     };
     let AnswerHead { head, transfer_codings, .. } = exchange.take_head().ok_or(FetchFailure::Malformed)?;
     if !wants_body(order.kind, &head) {
@@ -106,17 +126,17 @@ async fn run(
         if flow == Flow::Stop {
             break None;
         }
-        match timeout_at(deadline, answer.next()).await {
-            Ok(Some(Ok(bytes))) => flow = decoder.feed(&bytes),
-            Ok(Some(Err(_)) | None) => break stall_of(&exchange),
-            Err(_) => break Some(FetchFailure::TotalTimeout),
+        match clock.until(limits.total_timeout, answer.next()).await {
+            Some(Some(Ok(bytes))) => flow = decoder.feed(&bytes),
+            Some(Some(Err(_)) | None) => break stall_of(&exchange),
+            None => break Some(FetchFailure::TotalTimeout),
         }
     };
     if let (Some(failure), true) = (ran_out, decoder.is_empty()) {
         return Err(failure);
     }
     let came_whole = flow == Flow::Continue && exchange.body_end() == Some(BodyEnd::Whole);
-    let decoded = unpacked(order.kind, decoder.finish(), caps).await;
+    let decoded = decoder.finish();
     Ok(FetchedResponse { head, body: decoded.body, cut: decoded.cut || !came_whole })
 }
 
@@ -148,9 +168,9 @@ fn request_of(
     let address = order.address.socket_addr();
     let route = Route { address, source: order.source, tls };
     let connector = PinnedConnector::new(route, limits.clone(), exchange);
-    // awc's own time-outs lie behind ours, so that ours name the phase.
+    // awc's own time-outs are off: ours name the phase, and the wait for leave, which awc takes for a part of connecting, has none.
     let client = awc::Client::builder()
-        .connector(Connector::new().timeout(limits.total_timeout * 2).connector(connector))
+        .connector(Connector::new().timeout(Duration::MAX).connector(connector))
         .disable_timeout()
         .disable_redirects()
         .no_default_headers()
@@ -196,19 +216,26 @@ fn caps_of(kind: RequestKind, limits: &FetchLimits) -> DecodeCaps {
     DecodeCaps { bytes, ratio: limits.max_ratio }
 }
 
-/// The body as it is to be read: of a sitemap that is a gzip file, what is in that file. Inflating ten megabytes takes long enough to be
-/// done beside the thread that owns the timers.
-async fn unpacked(kind: RequestKind, decoded: Decoded, caps: DecodeCaps) -> Decoded {
+/// The answer as it is to be read: of a sitemap that is a gzip file, with what is in that file. Inflating ten megabytes takes long enough
+/// to be done beside the thread that owns the timers.
+async fn unpacked(kind: RequestKind, answer: FetchedResponse, caps: DecodeCaps) -> FetchedResponse {
     match kind {
-        RequestKind::Robots | RequestKind::Page => decoded,
-        RequestKind::Sitemap => {
-            let Decoded { body, cut } = decoded;
-            let inflating = tokio::task::spawn_blocking(move || gunzip_file(body, caps));
-            // An inflater that panics has inflated nothing.
-            let file = inflating.await.unwrap_or(Decoded { body: Bytes::new(), cut: true });
-            Decoded { cut: file.cut || cut, ..file }
-        }
+        RequestKind::Robots | RequestKind::Page => return answer,
+        RequestKind::Sitemap if answer.body.is_empty() => return answer,
+        RequestKind::Sitemap => {}
     }
+    let FetchedResponse { head, body, cut } = answer;
+    // Dropped with this future, which tells the thread that nobody wants the rest.
+    let wish = Arc::new(());
+    let wished = Arc::downgrade(&wish);
+    let inflating = tokio::task::spawn_blocking(move || gunzip_file(body, caps, || wished.strong_count() > 0));
+    let file = match timeout(UNPACK_TIMEOUT, inflating).await {
+        Ok(Ok(file)) => file,
+        // An inflater that panics or is late has inflated nothing.
+        Ok(Err(_)) | Err(_) => Decoded { body: Bytes::new(), cut: true },
+    };
+    drop(wish);
+    FetchedResponse { head, body: file.body, cut: cut || file.cut }
 }
 
 fn decoder_of(head: &ResponseHead, transfer_codings: &[String], caps: DecodeCaps) -> BodyDecoder {
@@ -220,6 +247,8 @@ fn decoder_of(head: &ResponseHead, transfer_codings: &[String], caps: DecodeCaps
 
 #[cfg(test)]
 mod bad_servers;
+#[cfg(test)]
+mod closing;
 #[cfg(test)]
 mod leaving;
 #[cfg(test)]

@@ -15,7 +15,7 @@ pub struct FetchLimits {
     pub first_byte_timeout: Duration,
     /// Longest silence inside a body.
     pub idle_timeout: Duration,
-    /// The whole request, from the first packet to the last byte.
+    /// The whole request, from the first packet to the last byte, without its wait for leave.
     pub total_timeout: Duration,
     /// All head bytes of an answer, 1xx answers included.
     pub max_head_bytes: usize,

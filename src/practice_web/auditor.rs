@@ -1,7 +1,15 @@
 //! The auditor: reads a request log and the generator's labels, and counts where politeness was broken.
 //!
 //! It takes nothing from the node: neither its ledger nor its robots code nor its own idea of time. It does not judge what was stored.
-//! Whatever the log leaves open is read in favour of whoever asked, so every violation it names is one.
+//! Whatever the log leaves open is read in favour of whoever asked, so every violation it names is one, as long as the web gets its turn.
+//!
+//! For a request that its asker gave up, the log knows only when the web noticed. The asker's close is at its socket at once (for the node
+//! `io::fetch::closing` shows it), but it is noted when the web's one thread runs next; and a request that was given up before that thread
+//! had read it stands in the log as one that started when it was over already. [`AuditRules::abort_slack`] makes up for a quarter of a
+//! second of that and no more: a longer slack would hide an asker that really has two requests open. So on a machine that keeps the web
+//! waiting for longer than an asker's time-outs, a polite asker looks as if it had two requests at once ("2 requests at once", once or
+//! more for each request given up). Such a log says nothing about politeness; the run is to be repeated with longer time-outs or on a
+//! quieter machine.
 
 mod addresses;
 mod report;

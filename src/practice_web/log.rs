@@ -2,7 +2,8 @@
 //! each request starts and ends, so that it outlives whoever asked.
 //!
 //! Times are chosen so that a polite asker can never look impolite: a request starts when its first byte has come, which is later than
-//! it was sent, and ends just before its last byte is handed over, which is earlier than it was read.
+//! it was sent, and ends just before its last byte is handed over, which is earlier than it was read. The exception is a request that its
+//! asker gave up: its end is noted when it is noticed, and so later than it was (see `auditor`).
 
 use std::{
     collections::HashMap,

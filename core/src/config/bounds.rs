@@ -28,6 +28,11 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
+const MAX_ADDRESS_DELAY: Duration = Duration::from_secs(10);
+/// Longest time that a connection may stand without its request. Servers close such connections, some after 20 seconds (Apache's
+/// `RequestReadTimeout header=20-40`), and a request sent into a closed connection is a ticket spent for nothing.
+const MAX_IDLE_CONNECTION: Duration = Duration::from_secs(20);
+
 /// Longest path of a Unix socket in bytes: `sun_path` holds 108, the last one a zero (unix(7)).
 const MAX_SOCKET_PATH_BYTES: usize = 107;
 
@@ -182,7 +187,7 @@ fn pace(config: &Config, found: &mut Problems) {
     found.span("politeness.max_crawl_delay", config.politeness.max_crawl_delay, MILLI, 30 * DAY);
     found.span("politeness.park_after", config.politeness.park_after, MILLI, DAY);
     found.count("politeness.per_address_concurrency", config.politeness.per_address_concurrency, 1, 1000);
-    found.span("politeness.per_address_delay", config.politeness.per_address_delay, Duration::ZERO, HOUR);
+    addresses(config, found);
     found.span("backoff.first", config.backoff.first, MILLI, DAY);
     if config.backoff.max < config.backoff.first || config.backoff.max > 30 * DAY {
         found.add(
@@ -197,6 +202,30 @@ fn pace(config: &Config, found: &mut Problems) {
     found.count("discovery.max_live_sites", config.discovery.max_live_sites, 1, 1_000_000);
     found.count("discovery.max_queued_urls", config.discovery.max_queued_urls, 1, 1000);
     found.span("recrawl.interval", config.recrawl.interval, SECOND, 365 * DAY);
+}
+
+/// Requests to a shared address wait for their turn with the connection made, so the wait of the last of those inside is bounded.
+fn addresses(config: &Config, found: &mut Problems) {
+    const KEY: &str = "politeness.per_address_delay";
+    let (delay, num_inside) = (config.politeness.per_address_delay, config.politeness.per_address_concurrency);
+    if delay > MAX_ADDRESS_DELAY {
+        return found.span(KEY, delay, Duration::ZERO, MAX_ADDRESS_DELAY);
+    }
+    let longest_wait = delay.saturating_mul(num_inside);
+    if longest_wait > MAX_IDLE_CONNECTION {
+        found.add(
+            KEY,
+            format!(
+                "is {}, so {num_inside} connections at once would be idle for up to {}",
+                show_span(delay),
+                show_span(longest_wait)
+            ),
+            format!(
+                "write a value up to {}, or lower politeness.per_address_concurrency",
+                show_span(MAX_IDLE_CONNECTION / num_inside)
+            ),
+        );
+    }
 }
 
 fn storage(config: &Config, found: &mut Problems) {
@@ -318,6 +347,29 @@ mod tests {
         check(|c| c.recrawl.interval = Duration::ZERO, &["recrawl.interval"]);
         check(|c| c.backoff.first = DAY + SECOND, &["backoff.first", "backoff.max"]);
         check(|c| c.store.data_dir = "".into(), &["store.data_dir"]);
+    }
+
+    #[test]
+    fn connections_to_a_shared_address_may_not_be_idle_for_long() {
+        let key: &[&str] = &["politeness.per_address_delay"];
+        for (num_inside, millis, wanted) in [
+            (1, 0, &[][..]),
+            (1, 10_000, &[]),
+            (1, 10_001, key),
+            (2, 10_000, &[]),
+            (3, 10_000, key),
+            (4, 5_000, &[]),
+            (4, 5_001, key),
+            (100, 200, &[]),
+            (1000, 200, key),
+            (1000, 120_000, key),
+        ] {
+            let set = |c: &mut Config| {
+                c.politeness.per_address_concurrency = num_inside;
+                c.politeness.per_address_delay = Duration::from_millis(millis);
+            };
+            check(set, wanted);
+        }
     }
 
     #[test]

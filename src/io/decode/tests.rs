@@ -1,3 +1,4 @@
+use std::cell::Cell;
 use std::io::Write;
 
 use proptest::prelude::*;
@@ -151,13 +152,36 @@ fn a_file_is_gunzipped_by_its_first_bytes_and_not_by_its_name() {
         ("the magic alone", vec![0x1f, 0x8b], Vec::new(), true),
         ("no gzip behind the magic", b"\x1f\x8bgarbage".to_vec(), Vec::new(), true),
     ] {
-        let decoded = gunzip_file(file.into(), CAPS);
+        let decoded = gunzip_file(file.into(), CAPS, || true);
         assert_eq!((&decoded.body[..], decoded.cut), (&wanted[..], cut), "{name}");
     }
     for (_, bomb) in bombs(64).into_iter().take(1) {
-        let decoded = gunzip_file(gzip(&bomb).into(), CAPS);
+        let decoded = gunzip_file(gzip(&bomb).into(), CAPS, || true);
         assert!(decoded.cut && decoded.body.len() <= CAPS.bytes);
     }
+}
+
+#[test]
+fn a_file_that_nobody_wishes_for_any_more_is_unpacked_no_further() {
+    let mut seed = 1_u32;
+    let noise: Vec<u8> = std::iter::repeat_with(|| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        seed.to_be_bytes()[0]
+    })
+    .take(FILE_PIECE_BYTES * 8)
+    .collect();
+    let file = Bytes::from(gzip(&noise));
+    let num_asked = Cell::new(0);
+    let is_wished = |num_pieces| {
+        num_asked.set(num_asked.get() + 1);
+        num_asked.get() <= num_pieces
+    };
+    let caps = DecodeCaps { bytes: noise.len(), ..CAPS };
+    assert_eq!(gunzip_file(file.clone(), caps, || is_wished(99)), Decoded { body: noise.into(), cut: false });
+    assert!(num_asked.get() > 8, "{} pieces", num_asked.get());
+    num_asked.set(0);
+    assert_eq!(gunzip_file(file, caps, || is_wished(2)), Decoded { body: Bytes::new(), cut: true });
+    assert_eq!(num_asked.get(), 3);
 }
 
 /// A body of `plain_mib` MiB of zeros, coded.

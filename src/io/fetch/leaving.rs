@@ -12,8 +12,9 @@ use lohisoftbot_core::outcome::FetchFailure;
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
-use super::test_server::{Act, TestServer, answer, hasty_limits, order, patient_limits};
+use super::test_server::{Act, TestServer, answer, answer_and_hang, hasty_limits, order, pass_by, patient_limits};
 use crate::io::fetch::AwcFetch;
+use crate::io::limits::FetchLimits;
 use crate::io::tls::client_config;
 
 /// Longer than any fetch of these tests takes by itself, by far.
@@ -26,7 +27,7 @@ struct WatchedSlot {
 }
 
 #[derive(Default)]
-struct Told {
+pub(super) struct Told {
     num_asked: AtomicUsize,
     num_left: AtomicUsize,
     num_answered: AtomicUsize,
@@ -49,7 +50,7 @@ impl HeldSlot for WatchedSlot {
 }
 
 /// An order with a watched slot; what opens it, what it was told, and whether it is still held.
-fn watched(server: &TestServer) -> (FetchOrder, watch::Sender<bool>, Weak<Told>) {
+pub(super) fn watched(server: &TestServer) -> (FetchOrder, watch::Sender<bool>, Weak<Told>) {
     let (open, may_leave) = watch::channel(false);
     let told = Arc::<Told>::default();
     let held = Arc::downgrade(&told);
@@ -110,4 +111,44 @@ async fn place_is_given_back_by_a_fetch_that_is_broken_off_or_finds_nobody() {
     order.address = lohisoftbot_actors::ports::VettedAddress::new_vetted(nobody);
     assert_eq!(fetcher.fetch(order).await.result.unwrap_err(), FetchFailure::ConnectRefused);
     assert!(held.upgrade().is_none(), "nobody answered");
+}
+
+/// Longer than every time-out there is.
+const LONG_WAIT: Duration = Duration::from_secs(3600);
+
+/// Lets a fetch come to the door, and stand there for [`LONG_WAIT`].
+async fn wait_long_at_the_door(held: &Weak<Told>) {
+    while told(held) != [1, 0, 0] {
+        sleep(Duration::from_millis(1)).await;
+    }
+    pass_by(LONG_WAIT).await;
+}
+
+#[actix_rt::test]
+async fn wait_for_leave_longer_than_every_time_out_is_no_failure_and_no_response_time() {
+    let server = TestServer::start(answer("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody")).await;
+    let (order, open, held) = watched(&server);
+    let fetcher = AwcFetch::new(patient_limits(), client_config(&[]).unwrap());
+    let fetching = actix_rt::spawn(fetcher.fetch(order));
+    wait_long_at_the_door(&held).await;
+    assert!(!fetching.is_finished() && server.requests().is_empty());
+    open.send_replace(true);
+    let report = fetching.await.unwrap();
+    assert_eq!(&report.result.unwrap().body[..], b"body");
+    assert!(report.took < LONG_WAIT, "{:?}", report.took);
+}
+
+#[actix_rt::test]
+async fn whole_request_time_out_goes_on_behind_the_wait_for_leave() {
+    let limits = FetchLimits { total_timeout: Duration::from_secs(10), ..patient_limits() };
+    let server = TestServer::start(answer_and_hang("HTTP/1.1 200")).await;
+    let (order, open, held) = watched(&server);
+    let fetching = actix_rt::spawn(AwcFetch::new(limits.clone(), client_config(&[]).unwrap()).fetch(order));
+    wait_long_at_the_door(&held).await;
+    open.send_replace(true);
+    server.until_asked(1).await;
+    pass_by(limits.total_timeout).await;
+    let report = fetching.await.unwrap();
+    assert_eq!(report.result.unwrap_err(), FetchFailure::TotalTimeout);
+    assert!(report.took >= limits.total_timeout && report.took < LONG_WAIT, "{:?}", report.took);
 }

@@ -16,14 +16,14 @@ use crate::io::fetch::AwcFetch;
 use crate::io::tls::{TlsSetupError, client_config};
 
 /// A root of our own, in a file as `network.extra_roots` names it.
-struct Root {
+pub(super) struct Root {
     issuer: CertifiedIssuer<'static, KeyPair>,
-    file: PathBuf,
+    pub(super) file: PathBuf,
     _directory: TempDir,
 }
 
 impl Root {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
@@ -34,7 +34,7 @@ impl Root {
     }
 
     /// A server's settings with a certificate for these names; it would speak HTTP/2 if asked.
-    fn server_config(&self, names: &[&str]) -> Arc<ServerConfig> {
+    pub(super) fn server_config(&self, names: &[&str]) -> Arc<ServerConfig> {
         let key = KeyPair::generate().unwrap();
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let certificate = CertificateParams::new(names).unwrap().signed_by(&key, &self.issuer).unwrap();

@@ -1,14 +1,17 @@
 //! Sitemaps: read under every type, inflated where they are gzip files, and bounded in both.
 
 use std::io::Write as _;
+use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use lohisoftbot_actors::ports::FetchedResponse;
+use lohisoftbot_actors::ports::{FetchOrder, FetchReport, FetchedResponse};
 use lohisoftbot_core::ledger::RequestKind;
 use lohisoftbot_core::sitemap::MAX_SITEMAP_BYTES;
 
-use super::test_server::{TestServer, answer, fetch, order, patient_limits};
+use super::UNPACK_TIMEOUT;
+use super::leaving::watched;
+use super::test_server::{TestServer, answer, answer_and_hang, fetch, order, pass_by, patient_limits, until};
 
 const LIST: &[u8] = b"https://site.test/a\nhttps://site.test/b\n";
 
@@ -84,4 +87,47 @@ async fn servers_that_negotiate_are_asked_for_xml() {
     let order = order("http://site.test/sitemap.xml", server.address, RequestKind::Sitemap);
     fetch(order, patient_limits(), &[]).await.result.unwrap();
     assert!(server.requests()[0].contains("\r\nAccept: application/xml,text/xml,text/plain,*/*;q=0.5\r\n"));
+}
+
+/// Fetches a sitemap that is a gzip file while the one thread that could unpack it is busy for `span`, by the clock of the timers.
+fn fetched_with_unpacking_held_up(span: Duration) -> FetchReport {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(1).build().unwrap();
+    tokio::task::LocalSet::new().block_on(&runtime, async {
+        let (release, is_released) = std::sync::mpsc::channel::<()>();
+        let busy = tokio::task::spawn_blocking(move || is_released.recv().is_err());
+        let file = gzip(LIST);
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", file.len());
+        let server = TestServer::start(answer_and_hang([head.as_bytes(), &file].concat())).await;
+        let (order, open, held) = watched(&server);
+        open.send_replace(true);
+        let order = FetchOrder { kind: RequestKind::Sitemap, ..order };
+        let fetching = actix_rt::spawn(fetch(order, patient_limits(), &[]));
+        server.until_closed(1).await;
+        until(|| held.upgrade().is_none()).await;
+        assert!(
+            !fetching.is_finished(),
+            "the connection is closed and the place given back, and the file is not unpacked"
+        );
+        pass_by(span).await;
+        drop(release);
+        assert!(busy.await.unwrap());
+        fetching.await.unwrap()
+    })
+}
+
+#[test]
+fn unpacking_is_no_response_time_and_holds_neither_the_connection_nor_the_place() {
+    let span = UNPACK_TIMEOUT / 2;
+    let report = fetched_with_unpacking_held_up(span);
+    assert!(report.took < span, "{:?}", report.took);
+    let response = report.result.unwrap();
+    assert_eq!((&response.body[..], response.cut), (LIST, false));
+}
+
+#[test]
+fn unpacking_that_takes_too_long_is_given_up_and_nothing_is_kept() {
+    let report = fetched_with_unpacking_held_up(UNPACK_TIMEOUT * 2);
+    assert!(report.took < UNPACK_TIMEOUT, "{:?}", report.took);
+    let response = report.result.unwrap();
+    assert_eq!((&response.body[..], response.cut), (&b""[..], true));
 }

@@ -141,13 +141,21 @@ impl TestServer {
 }
 
 /// Lets the other tasks run until the condition holds.
-async fn until(is_met: impl Fn() -> bool) {
+pub async fn until(is_met: impl Fn() -> bool) {
     let waiting = async {
         while !is_met() {
             tokio::task::yield_now().await;
         }
     };
     tokio::time::timeout(Duration::from_secs(30), waiting).await.expect("the condition is met in time");
+}
+
+/// Moves the clock of the timers on, and lets those that are due go off.
+pub async fn pass_by(span: Duration) {
+    tokio::time::pause();
+    tokio::time::advance(span).await;
+    tokio::time::resume();
+    tokio::time::sleep(Duration::from_millis(5)).await;
 }
 
 /// Time-outs that no honest answer on the loopback meets.
