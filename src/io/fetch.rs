@@ -8,7 +8,7 @@
 //! marked as cut, and where nothing at all of it could be used because time ran out, the fetch failed.
 //!
 //! A sitemap that is a gzip file is unpacked behind all that: the connection is closed and the place at the address given back by then,
-//! and the time counts as nobody's response time. It takes [`UNPACK_TIMEOUT`] at most. The thread that unpacks stops within one piece
+//! and the time counts as nobody's response time. It takes `UNPACK_TIMEOUT` at most. The thread that unpacks stops within one piece
 //! of the file when the fetch is dropped.
 
 mod request_clock;
