@@ -3,7 +3,9 @@
 //! These are closed lists: the labels (`labels`), the answers (`answers`, `robots_files`) and the tests match on them without a
 //! catch-all, so a new fault is not forgotten in any of them.
 
-use std::collections::BTreeSet;
+mod shown;
+
+pub use shown::Faults;
 
 /// Declares an enum and `ALL`, the list of its values, so that the two cannot part ways.
 macro_rules! closed_list {
@@ -430,72 +432,3 @@ pub const LOOK_ALIKES: [PageFault; 15] = [
 /// Kinds of robots.txt that are no fault: what the sites without one have.
 pub const PLAIN_ROBOTS: [RobotsKind; 4] =
     [RobotsKind::Rules, RobotsKind::OwnGroup, RobotsKind::Rules, RobotsKind::Empty];
-
-/// Which faults a practice web shows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Faults {
-    robots: BTreeSet<RobotsKind>,
-    pages: BTreeSet<PageFault>,
-    sitemaps: BTreeSet<SitemapKind>,
-}
-
-impl Faults {
-    /// Every fault.
-    pub fn all() -> Self {
-        let robots = RobotsKind::ALL.iter().copied().filter(|kind| !PLAIN_ROBOTS.contains(kind)).collect();
-        let sitemaps = SitemapKind::ALL.iter().copied().collect();
-        Self { robots, pages: PageFault::ALL.iter().copied().collect(), sitemaps }
-    }
-
-    /// No fault: every site answers plainly.
-    pub fn none() -> Self {
-        Self { robots: BTreeSet::new(), pages: BTreeSet::new(), sitemaps: BTreeSet::new() }
-    }
-
-    /// Every fault but those that last until the asker's own time-out.
-    pub fn demo() -> Self {
-        Self::all()
-            .without_robots(RobotsKind::AlwaysStalled)
-            .without_page(PageFault::Stall)
-            .without_page(PageFault::Drip)
-    }
-
-    /// With sites whose robots.txt answers like this.
-    pub fn with_robots(mut self, kind: RobotsKind) -> Self {
-        self.robots.insert(kind);
-        self
-    }
-
-    /// Without sites whose robots.txt answers like this.
-    pub fn without_robots(mut self, kind: RobotsKind) -> Self {
-        self.robots.remove(&kind);
-        self
-    }
-
-    /// With pages that answer like this.
-    pub fn with_page(mut self, fault: PageFault) -> Self {
-        self.pages.insert(fault);
-        self
-    }
-
-    /// Without pages that answer like this.
-    pub fn without_page(mut self, fault: PageFault) -> Self {
-        self.pages.remove(&fault);
-        self
-    }
-
-    /// The kinds of robots.txt, in order.
-    pub fn robots(&self) -> impl Iterator<Item = RobotsKind> {
-        self.robots.iter().copied()
-    }
-
-    /// The kinds of sitemaps beside the plain one, in order.
-    pub fn sitemaps(&self) -> impl Iterator<Item = SitemapKind> {
-        self.sitemaps.iter().copied()
-    }
-
-    /// The faults of pages, in order.
-    pub fn pages(&self) -> impl Iterator<Item = PageFault> {
-        self.pages.iter().copied()
-    }
-}

@@ -1,6 +1,6 @@
 //! Times hostile input against plain text of the same kind and size, in the same run.
 //!
-//! Each reading happens in a process of its own, of `core/examples/bombs.rs`, which says what processor time and memory it took. Hostile and
+//! Each reading happens in a process of its own, of `examples/bombs.rs`, which says what processor time and memory it took. Hostile and
 //! plain take turns, and the median of several counts, so that what else the machine does falls on both.
 
 use std::path::Path;
@@ -36,7 +36,7 @@ struct Cost {
 /// # Errors
 /// The example does not build or fails, or an input costs too much.
 pub fn run(options: &Options) -> Result<()> {
-    let arguments = ["--quiet", "--release", "--package", "lohisoftbot-core", "--example", "bombs"];
+    let arguments = ["--quiet", "--release", "--example", "bombs"];
     let program = Built::with(&arguments)?.executable("example", "bombs")?;
     let list = said(&program, &[])?;
     let inputs: Vec<(&str, &str)> = list.lines().filter_map(|line| line.split_once(' ')).collect();
