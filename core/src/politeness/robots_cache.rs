@@ -37,7 +37,7 @@ pub struct PolicyCopy {
     pub policy: RobotsPolicy,
     /// When they were read.
     pub fetched_at: Timestamp,
-    /// When they must be read again: 24 h at most (RFC 9309 §2.4).
+    /// When they must be read again: 24 h at most (RFC 9309 §2.4), but for their first use after a long delay.
     pub expires_at: Timestamp,
     /// Redirects that led to them.
     pub num_hops: u8,
