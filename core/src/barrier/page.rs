@@ -1,9 +1,12 @@
 //! What the marks and the shape of one page come to.
 
+use std::time::Duration;
+
 use ::url::Url;
 
 use super::marks::{self, Holds, Place};
-use super::{BarrierKind, is_login_address, paywall};
+use super::{BarrierKind, is_login_address, is_login_redirect, paywall};
+use crate::url::PageUrl;
 
 /// Most text of a page that is a challenge by a mark that good pages carry too. Anubis explains itself in some 1,500 characters.
 const MAX_STUB_CHARS: usize = 2_000;
@@ -21,6 +24,8 @@ const MAX_FORM_LINKS: usize = 15;
 const MAX_LOGIN_PAGE_CHARS: usize = 2_000;
 /// From here on text is no longer counted: it is more than any rule asks about.
 const COUNTED_CHARS: usize = 4_000;
+/// Longest time in which a page that sends its visitor on is no page to stay on.
+const MAX_REFRESH_DELAY: Duration = Duration::from_secs(10);
 /// Most claims about payment read of one page.
 const MAX_CLAIMS: usize = 64;
 
@@ -44,6 +49,8 @@ pub(crate) struct PageAddress<'a> {
     pub(crate) url: &'a Url,
     /// What it calls itself.
     pub(crate) canonical: Option<&'a Url>,
+    /// Where it sends its visitor by a meta refresh, and after how long.
+    pub(crate) refresh: Option<(&'a Url, Duration)>,
 }
 
 impl PageEvidence {
@@ -104,6 +111,8 @@ impl PageEvidence {
     pub(crate) fn verdict(&self, page: PageAddress<'_>, is_cut: bool) -> Option<BarrierKind> {
         if self.is_challenge(is_cut) {
             Some(BarrierKind::Challenge)
+        } else if !is_cut && self.sends_to_login(page) {
+            Some(BarrierKind::LoginRedirect)
         } else if !is_cut && self.is_password_form(page.url) {
             Some(BarrierKind::PasswordForm)
         } else if self.is_paywalled(page) {
@@ -124,6 +133,17 @@ impl PageEvidence {
         // A captcha beside a field to write into guards that form; one beside nothing guards the page.
         let is_gate = self.num_captchas > 0 && is_bare && self.num_other_inputs + self.num_password_inputs == 0;
         is_marked || is_gate
+    }
+
+    /// The same as a redirect that says so with its status, for servers that answer 200 and a page that holds nothing else.
+    fn sends_to_login(&self, page: PageAddress<'_>) -> bool {
+        let Some((target, delay)) = page.refresh else { return false };
+        let [Ok(own), Ok(target)] = [page.url, target].map(|url| PageUrl::parse(url.as_str(), None)) else {
+            return false;
+        };
+        delay <= MAX_REFRESH_DELAY
+            && is_login_redirect(&own, &target)
+            && self.holds_at_most(MAX_BARE_CHARS, MAX_BARE_LINKS)
     }
 
     fn is_password_form(&self, url: &Url) -> bool {

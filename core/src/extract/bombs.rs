@@ -72,6 +72,8 @@ fn nested_elements_end_where_looking_through_them_is_too_much() {
 fn nested_templates_are_no_depth() {
     assert!(check_same("", "<template>").cut);
     assert!(check_same("", "<template><table><template>x").cut);
+    check_same("", "<template shadowrootmode=open>");
+    check_same("", "<p><template shadowrootmode=open><template>x");
 }
 
 #[test]

@@ -131,7 +131,8 @@ pub fn extract_with_fallback(page: FetchedPage<'_>, fallback: Fallback, budget: 
     extracted.directives = extracted.directives.and(Directives::of_headers(page.head, page.product_token));
     extracted.charset = charset;
     extracted.cut |= page.cut || !tree.is_whole;
-    let address = PageAddress { url: page.url, canonical: extracted.canonical.as_ref() };
+    let refresh = extracted.meta_refresh.as_ref().zip(extracted.meta_refresh_delay);
+    let address = PageAddress { url: page.url, canonical: extracted.canonical.as_ref(), refresh };
     extracted.barrier = evidence.verdict(address, extracted.cut);
     extracted
 }

@@ -107,8 +107,7 @@ impl BarrierSight {
             self.evidence.note_captcha();
         }
         if region.is_none()
-            && let Some(region) =
-                region_of(local, &seen).or_else(|| is_left_out(&element.name).then_some(Region::Caption))
+            && let Some(region) = region_of(local, &seen).or_else(|| is_silent(element).then_some(Region::Caption))
         {
             self.region = Some((node.clone(), region));
         }
@@ -220,6 +219,11 @@ impl BarrierSight {
             _ => self.evidence.note_other_input(),
         }
     }
+}
+
+/// Whether what stands in an element is no text that people read. A template in the tree is a shadow root, which they do read.
+fn is_silent(element: &ElementData) -> bool {
+    is_left_out(&element.name) && &*element.name.local != "template"
 }
 
 fn region_of(local: &str, seen: &Seen<'_>) -> Option<Region> {

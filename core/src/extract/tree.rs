@@ -7,7 +7,8 @@
 //!
 //! Only attributes that something reads are kept, and comments are not. What templates hold is inert and never read, so all of it goes to one
 //! place beside the tree: kuchikiki frees a template inside a template's contents by a call of its own for each level, and thirty thousand
-//! levels of those end the process.
+//! levels of those end the process. What a declarative shadow root holds (`template shadowrootmode`) is shown to people, so it stays in the
+//! tree, below its template.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -57,8 +58,14 @@ const KEPT_ATTRIBUTES: [&str; 21] = [
 ];
 
 /// Attributes that are read on these elements alone; elsewhere they may be as long as an image that stands in its own `src`.
-const KEPT_ON: [(&str, &str); 5] =
-    [("script", "src"), ("script", "type"), ("iframe", "src"), ("form", "action"), ("input", "type")];
+const KEPT_ON: [(&str, &str); 6] = [
+    ("script", "src"),
+    ("script", "type"),
+    ("iframe", "src"),
+    ("form", "action"),
+    ("input", "type"),
+    ("template", "shadowrootmode"),
+];
 
 /// A page's tree, and whether all of the page went into it.
 pub(super) struct PageTree {
@@ -258,8 +265,8 @@ impl TreeSink for BoundedSink {
         self.inner.append_doctype_to_document(name, public_id, system_id);
     }
 
-    fn get_template_contents(&self, _target: &NodeRef) -> NodeRef {
-        self.inert.clone()
+    fn get_template_contents(&self, target: &NodeRef) -> NodeRef {
+        if is_shadow_root(target) { target.clone() } else { self.inert.clone() }
     }
 
     fn same_node(&self, one: &NodeRef, other: &NodeRef) -> bool {
@@ -301,6 +308,15 @@ impl TreeSink for BoundedSink {
     fn allow_declarative_shadow_roots(&self, _intended_parent: &NodeRef) -> bool {
         false
     }
+}
+
+/// WHATWG HTML, "A start tag whose tag name is template": the two states of `shadowrootmode` in which a browser shows what is inside.
+fn is_shadow_root(template: &NodeRef) -> bool {
+    template.as_element().is_some_and(|element| {
+        let attributes = element.attributes.borrow();
+        let mode = attributes.get("shadowrootmode");
+        mode.is_some_and(|mode| mode.eq_ignore_ascii_case("open") || mode.eq_ignore_ascii_case("closed"))
+    })
 }
 
 fn is_kept(attribute: &Attribute) -> bool {

@@ -37,6 +37,8 @@ pub(super) fn read(
         refreshes: Vec::new(),
         is_in_head: false,
     };
+    // The outermost one, while the walk is inside it. No other template holds anything in this tree.
+    let mut shadow_root: Option<NodeRef> = None;
     let mut edge = Edge::first_below(document);
     while let Some(now) = edge {
         match &now {
@@ -45,7 +47,13 @@ pub(super) fn read(
                     break;
                 }
                 if let Some(element) = node.as_element() {
-                    walk.enter(node, element, meter);
+                    // What stands in a shadow root is no title, heading or link of the page's own; a form there is one all the same.
+                    if shadow_root.is_none() {
+                        walk.enter(node, element, meter);
+                    }
+                    if shadow_root.is_none() && element.name.expanded() == expanded_name!(html "template") {
+                        shadow_root = Some(node.clone());
+                    }
                     sight.enter(node, element, meter);
                 } else if let Some(text) = node.as_text() {
                     sight.text(&text.borrow());
@@ -53,6 +61,7 @@ pub(super) fn read(
             }
             Edge::Close(node) => {
                 sight.leave(node);
+                shadow_root.take_if(|outermost| outermost == node);
                 if node.as_element().is_some_and(|element| is_head(element.name.expanded())) {
                     walk.is_in_head = false;
                 }

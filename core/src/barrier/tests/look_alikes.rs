@@ -121,6 +121,14 @@ fn pages_behind_a_bot_protection_that_lets_visitors_pass() {
     check_honest(
         "<meta http-equiv=refresh content='3; url=/news/new-home'><title>Moved</title><p>This page has moved.</p>",
     );
+    // A shop whose login opens in a corner of its own, as a component.
+    let corner =
+        "<login-corner><template shadowrootmode=open><form><input type=password></form></template></login-corner>";
+    check_honest(&format!("<title>Shop</title><header>{corner}</header><p>Chairs and tables.</p>"));
+    check_honest(&format!("<title>Shop</title>{corner}{text}"));
+    let shown = format!("<my-story><template shadowrootmode=open>{text}</template></my-story>");
+    check_honest(&format!("<title>News</title>{corner}{shown}"));
+    check_honest(&format!("<meta http-equiv=refresh content='5; url=/login'><title>News</title>{text}"));
 }
 
 #[test]

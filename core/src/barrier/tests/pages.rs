@@ -1,7 +1,7 @@
 //! Pages that are a barrier: one row a mark or a shape. All are written for this test in the manner of what is publicly known.
 
 use super::{check, check_at};
-use crate::barrier::BarrierKind::{Challenge, PasswordForm, PaywalledContent};
+use crate::barrier::BarrierKind::{Challenge, LoginRedirect, PasswordForm, PaywalledContent};
 
 #[test]
 fn challenge_pages_of_the_common_services() {
@@ -92,6 +92,32 @@ fn password_form_and_little_else() {
     ] {
         check(&page, Some(PasswordForm));
     }
+}
+
+#[test]
+fn password_form_in_a_shadow_root() {
+    let form = "<form method=post><label>Password <input type=password></label><button>Log in</button></form>";
+    for mode in ["open", "closed", "OPEN"] {
+        check(&format!("<login-box><template shadowrootmode={mode}>{form}</template></login-box>"), Some(PasswordForm));
+        let nested = format!("<p><template shadowrootmode={mode}>{form}</template>");
+        check(&format!("<my-app><template shadowrootmode=open>{nested}</template></my-app>"), Some(PasswordForm));
+    }
+    // No browser shows what these hold.
+    check(&format!("<login-box><template>{form}</template></login-box>"), None);
+    check(&format!("<login-box><template shadowrootmode=shut>{form}</template></login-box>"), None);
+    check(&format!("<template><p><template shadowrootmode=open>{form}</template></template>"), None);
+}
+
+#[test]
+fn page_that_sends_its_visitor_to_log_in_and_holds_little_else() {
+    for refresh in ["0;url=/login", "3; URL='/account/sign-in?next=/'", "0; url=https://accounts.site.example/"] {
+        check(
+            &format!("<meta http-equiv=refresh content=\"{refresh}\"><title>One moment</title>"),
+            Some(LoginRedirect),
+        );
+    }
+    check("<meta http-equiv=refresh content='0; url=/home'><title>One moment</title>", None);
+    check("<meta http-equiv=refresh content='600; url=/login'><title>Board</title><p>Ten trains.</p>", None);
 }
 
 #[test]
