@@ -206,7 +206,7 @@ impl HostState {
         }
         let reason = match self.account.wait.filter(|wait| wait.until == until) {
             Some(wait) => wait.reason,
-            None if self.crawl_delay().is_some_and(|delay| delay > self.rules.park_after) => WaitReason::CrawlDelay,
+            None if self.crawl_delay().is_some_and(|delay| delay >= self.rules.park_after) => WaitReason::CrawlDelay,
             None => WaitReason::SlowAnswers,
         };
         HostAction::Park { until, reason }

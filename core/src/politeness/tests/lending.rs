@@ -243,3 +243,48 @@ fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u32> = text.chars().filter_map(|digit| digit.to_digit(16)).collect();
     digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect()
 }
+
+#[test]
+fn copy_is_lent_until_it_runs_out_and_a_failure_holds_until_its_retry() {
+    let of_itself = || origin("https://a.test/");
+    let mut play = Play::new();
+    play.answer_robots(&ResponseHead::new(200).with("cache-control", "max-age=600"), RULES);
+    let expires_at = play.now.plus(Duration::from_secs(600));
+    play.state.want_robots(of_itself(), Timestamp::from_millis(expires_at.as_millis() - 1));
+    assert!(matches!(play.state.take_lent()[..], [(_, LentRobots::Read(_))]));
+    play.state.want_robots(of_itself(), expires_at);
+    assert_eq!(play.state.take_lent(), []);
+
+    let mut play = Play::new();
+    play.answer_robots(&ResponseHead::new(503), "");
+    let retry_at = play.now.plus(Duration::from_secs(60));
+    play.state.want_robots(of_itself(), Timestamp::from_millis(retry_at.as_millis() - 1));
+    assert_eq!(play.state.take_lent(), [(of_itself(), LentRobots::Unreachable)]);
+    play.state.want_robots(of_itself(), retry_at);
+    assert_eq!(play.state.take_lent(), []);
+}
+
+#[test]
+fn lender_that_waits_no_longer_than_it_stays_live_keeps_what_is_wanted_of_it() {
+    for (retry_after, is_kept) in [(60, true), (61, false), (3600, false)] {
+        let mut play = Play::new();
+        play.allow_all();
+        play.link("https://a.test/x");
+        play.answer(busy(429, Some(Duration::from_secs(retry_after))));
+        let later = play.now;
+        play.state.want_robots(origin("https://a.test/"), later.plus(Duration::from_secs(86_400)));
+        play.state.next_action(later);
+        assert_eq!(play.state.take_lent().is_empty(), is_kept, "{retry_after} s");
+    }
+}
+
+#[test]
+fn borrowed_copy_is_kept_from_when_it_came_and_changes_no_delay_that_is_long_enough() {
+    let mut play = borrower();
+    play.now = play.now.plus(Duration::from_secs(30));
+    play.state.take_events();
+    lend(&mut play, read("", 0));
+    let copy = play.state.robots()[0].copy.clone().unwrap();
+    assert_eq!((copy.fetched_at, copy.kept_at), (START, play.now));
+    assert!(play.state.take_events().iter().all(|(_, event)| !matches!(event, SiteEvent::Delay(_))));
+}

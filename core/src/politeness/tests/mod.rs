@@ -1,4 +1,5 @@
 mod barriers;
+mod edges;
 mod found_by_simulation;
 mod lending;
 mod records;

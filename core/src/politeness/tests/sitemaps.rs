@@ -301,3 +301,18 @@ fn the_role_is_a_sitemaps_own_and_a_page_has_none() {
     assert_eq!(role("https://a.test/1.xml"), EntryRole::Sitemap { depth: 0 });
     assert_eq!(role("https://a.test/"), EntryRole::Page);
 }
+
+#[test]
+fn redirects_of_a_sitemap_are_counted_on_its_target() {
+    let mut play = Play::with_robots("Sitemap: https://a.test/0.xml\n");
+    play.store_page();
+    let mut paths = Vec::new();
+    for hop in 1..=2 {
+        let target = RedirectTarget::To(url(&format!("https://a.test/{hop}.xml")));
+        let answer = Answer::Redirect { target, permanence: Permanence::Temporary, retry_after: None };
+        paths.push(play.end_sitemap(PageEnd::Answered { status: 302, answer }));
+    }
+    assert_eq!(paths, ["/0.xml", "/1.xml"]);
+    let hops = |raw: &str| play.state.queue().get(&url(raw)).map(|entry| entry.num_hops);
+    assert_eq!((hops("https://a.test/1.xml"), hops("https://a.test/2.xml")), (Some(1), Some(2)));
+}
