@@ -210,3 +210,24 @@ fn file_that_ran_out_while_a_crawl_delay_held_the_site_up_counts_ten_minutes_mor
         assert_eq!(play.ask().intent.url.path_and_query(), wanted, "{late_secs} s late");
     }
 }
+
+#[test]
+fn url_of_the_only_origin_whose_file_was_asked_stands_back_where_that_failed() {
+    let mut play = Play::new();
+    play.answer_robots(&ResponseHead::new(503), "");
+    play.link("https://www.a.test/");
+    assert_eq!(play.ask().intent.url, url("https://www.a.test/robots.txt"));
+}
+
+#[test]
+fn page_that_answers_ends_the_failures_of_its_origins_file() {
+    let mut play = Play::new();
+    play.answer_robots(&ResponseHead::new(200).with("cache-control", "max-age=600"), "");
+    play.store_page();
+    play.now = play.now.plus(Duration::from_secs(3600));
+    play.link("https://a.test/x");
+    play.answer_robots(&ResponseHead::new(503), "");
+    assert_eq!(play.state.robots()[0].num_failures, 1);
+    play.store_page();
+    assert_eq!(play.state.robots()[0].num_failures, 0);
+}
