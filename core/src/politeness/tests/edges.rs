@@ -231,3 +231,24 @@ fn page_that_answers_ends_the_failures_of_its_origins_file() {
     play.store_page();
     assert_eq!(play.state.robots()[0].num_failures, 0);
 }
+
+#[test]
+fn home_page_goes_first_where_the_robots_file_is_forbidden_and_once_alone() {
+    let mut play = Play::with_seed("https://a.test/deep", SeedScheme::Written);
+    play.answer_robots(&ResponseHead::new(403), "");
+    assert_eq!(play.store_page().intent.url, url("https://a.test/"));
+    assert_eq!(play.store_page().intent.url, url("https://a.test/deep"));
+
+    // Where it cannot be asked at all, it holds nothing up.
+    let mut play = Play::with_seed("https://a.test/deep", SeedScheme::Written);
+    play.answer_robots(&ResponseHead::new(403), "");
+    play.ask();
+    let ticket = play.state.account().open.as_ref().unwrap().ticket;
+    let arrival = play.arrival();
+    play.state.on_abandoned(ticket, arrival);
+    let arrival = play.arrival();
+    let refused = ResolveFailure::AddressRefused("10.0.0.1 is private".to_owned());
+    play.state.on_unresolved(&url("https://a.test/"), &refused, arrival);
+    play.link("https://a.test/later");
+    assert_eq!(play.ask().intent.url, url("https://a.test/later"));
+}
