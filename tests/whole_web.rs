@@ -207,8 +207,7 @@ fn node_that_ended_in_order_starts_again_without_anything_to_mend() {
 }
 
 fn url_of(entry: &LogEntry) -> String {
-    let host = entry.field("host").unwrap();
-    format!("{}://{host}{}", entry.scheme.as_str(), entry.path)
+    entry.url().unwrap()
 }
 
 fn heading(heading: &Value) -> (u8, String) {

@@ -84,6 +84,11 @@ impl LogEntry {
         self.fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())
     }
 
+    /// What was asked, where a Host field says of whom.
+    pub fn url(&self) -> Option<String> {
+        Some(format!("{}://{}{}", self.scheme.as_str(), self.field("host")?, self.path))
+    }
+
     /// Start, in milliseconds since the log began.
     pub fn start_ms(&self) -> u64 {
         self.start_us / 1_000

@@ -34,7 +34,8 @@ enum Routine {
     Conformance(conformance::Options),
     /// Runs the fuzz targets, each for a minute (installs cargo-fuzz into the user's cache where it is missing).
     Fuzz(fuzz::Options),
-    /// Crawls practice webs of two hundred sites with every fault, by several seeds, on one thread and on two; the auditor must find nothing.
+    /// Crawls practice webs of three hundred sites with every fault and barrier, by several seeds, on one thread and on two; the auditor
+    /// must find nothing.
     Audit(audit::Options),
     /// Times a mebibyte of hostile input of each kind against one of plain text; fails above fifty times as long.
     Bombs(bombs::Options),
