@@ -252,3 +252,31 @@ fn home_page_goes_first_where_the_robots_file_is_forbidden_and_once_alone() {
     play.link("https://a.test/later");
     assert_eq!(play.ask().intent.url, url("https://a.test/later"));
 }
+
+#[test]
+fn what_waits_is_judged_by_a_tightened_file_before_its_turn_comes() {
+    let mut play = Play::new();
+    let head = ResponseHead::new(200).with("cache-control", "max-age=600");
+    play.answer_robots(&head, "");
+    play.store_page();
+    play.link("https://a.test/later");
+    play.link("https://a.test/other");
+    play.now = play.now.plus(Duration::from_secs(3600));
+    play.answer_robots(&head, "User-agent: *\nDisallow: /later\n");
+    let standing = |raw: &str| &play.state.queue().get(&url(raw)).unwrap().standing;
+    assert!(matches!(standing("https://a.test/later"), EntryStanding::Dropped(DropReason::Robots { .. })));
+    assert_eq!(*standing("https://a.test/other"), EntryStanding::Queued);
+}
+
+#[test]
+fn copy_that_runs_out_while_name_servers_are_silent_is_read_anew_right_after() {
+    let mut play = Play::new();
+    play.answer_robots(&ResponseHead::new(200).with("cache-control", "max-age=600"), "");
+    let read_at = play.now;
+    play.store_page();
+    play.link("https://a.test/x");
+    play.now = read_at.plus(Duration::from_secs(590));
+    let arrival = play.arrival();
+    play.state.on_unresolved(&url("https://a.test/x"), &ResolveFailure::NameServers, arrival);
+    assert_eq!(play.ask().intent.url, url("https://a.test/robots.txt"));
+}
