@@ -169,7 +169,7 @@ fn as_the_nodes_could_know(rig: &Rig, killed_at: &[u64]) -> Vec<LogEntry> {
         }
         for number in last.into_values() {
             let entry = &mut entries[number];
-            let url = format!("{}://{}{}", entry.scheme.as_str(), entry.field("host").unwrap(), entry.path);
+            let url = entry.url().unwrap();
             if lost.contains(&url) {
                 entry.backoff = Backoff::None;
                 entry.end =
