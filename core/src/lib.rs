@@ -17,6 +17,7 @@ pub mod codec;
 pub mod config;
 pub mod content_usage;
 pub mod directives;
+pub mod discovery;
 pub mod exclusion;
 pub mod extract;
 pub mod http_date;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use lohisoftbot_actors::frontier::SiteView;
 use lohisoftbot_actors::storage::{EntryFilter, EntryKind, LedgerError, LedgerRead};
+use lohisoftbot_core::discovery::{self, Judgement};
 use lohisoftbot_core::exclusion::{Domain, Exclusion};
 use lohisoftbot_core::ledger::{EndKind, LedgerEntry, LedgerEvent, RobotsGround, SiteEvent, TicketNumber};
 use lohisoftbot_core::page_choice::{DropReason, EntryRole, EntryStanding, FrontierEntry};
@@ -80,6 +81,9 @@ pub fn explain(
         }
         (None, None, _) => format!("not fetched: the site {} is not known to this node", url.site()),
         (None, Some(_), None) if was_asked => "fetched earlier; it is not in the queue any more".to_owned(),
+        (None, Some(_), None) if trap_words(url, now).is_some() => {
+            format!("not fetched: it looks like a trap: {}", trap_words(url, now).unwrap_or_default())
+        }
         (None, Some(_), None) => {
             "not fetched: it is no seed, and no link that may be followed led to it while the queue had room".to_owned()
         }
@@ -115,6 +119,14 @@ pub fn explain(
 fn describe_request(request: &SentRequest) -> Value {
     let ground = request.ground.describe();
     json!({"at": request.at.to_string(), "ticket": request.ticket, "end": end_words(request), "ground": ground})
+}
+
+/// What makes a URL that would not be queued look like part of a trap, where it does so by itself.
+fn trap_words(url: &PageUrl, now: Timestamp) -> Option<&'static str> {
+    match discovery::judge(url, now) {
+        Judgement::Trap(kind) => Some(kind.describe()),
+        Judgement::Suspect(_) | Judgement::Clear => None,
+    }
 }
 
 /// The origins of a site that are never dialled, each with the reason, once.
