@@ -20,6 +20,7 @@ pub mod directives;
 pub mod discovery;
 pub mod exclusion;
 pub mod extract;
+pub mod forecast;
 pub mod http_date;
 pub mod identity;
 pub mod key;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use lohisoftbot_actors::frontier::SiteView;
 use lohisoftbot_actors::storage::{EntryFilter, EntryKind, LedgerError, LedgerRead};
-use lohisoftbot_core::discovery::{self, Judgement};
+use lohisoftbot_core::discovery::{self, Judgement, QueueShape, TrapKind};
 use lohisoftbot_core::exclusion::{Domain, Exclusion};
 use lohisoftbot_core::ledger::{EndKind, LedgerEntry, LedgerEvent, RobotsGround, SiteEvent, TicketNumber};
 use lohisoftbot_core::page_choice::{DropReason, EntryRole, EntryStanding, FrontierEntry};
@@ -81,12 +81,11 @@ pub fn explain(
         }
         (None, None, _) => format!("not fetched: the site {} is not known to this node", url.site()),
         (None, Some(_), None) if was_asked => "fetched earlier; it is not in the queue any more".to_owned(),
-        (None, Some(_), None) if trap_words(url, now).is_some() => {
-            format!("not fetched: it looks like a trap: {}", trap_words(url, now).unwrap_or_default())
-        }
-        (None, Some(_), None) => {
-            "not fetched: it is no seed, and no link that may be followed led to it while the queue had room".to_owned()
-        }
+        (None, Some(view), None) => match trap_of(url, view, now) {
+            Some(kind) => format!("not fetched: it looks like a trap: {}", kind.describe()),
+            None => "not fetched: it is no seed, and no link that may be followed led to it while the queue had room"
+                .to_owned(),
+        },
         (None, Some(view), Some(entry)) => match (&entry.standing, &view.row.account.cycle_closed) {
             (EntryStanding::Queued, Some(reason)) => {
                 format!("not fetched in this cycle: {}", reason.describe())
@@ -121,11 +120,14 @@ fn describe_request(request: &SentRequest) -> Value {
     json!({"at": request.at.to_string(), "ticket": request.ticket, "end": end_words(request), "ground": ground})
 }
 
-/// What makes a URL that would not be queued look like part of a trap, where it does so by itself.
-fn trap_words(url: &PageUrl, now: Timestamp) -> Option<&'static str> {
+/// What keeps a URL out of its site's queue as part of a trap, by itself or beside what is known.
+fn trap_of(url: &PageUrl, view: &SiteView, now: Timestamp) -> Option<TrapKind> {
     match discovery::judge(url, now) {
-        Judgement::Trap(kind) => Some(kind.describe()),
-        Judgement::Suspect(_) | Judgement::Clear => None,
+        Judgement::Trap(kind) => Some(kind),
+        Judgement::Suspect(_) | Judgement::Clear => {
+            let known = view.queue.entries().iter().map(|entry| &entry.url);
+            QueueShape::of(known, now).admit(url, None).err()
+        }
     }
 }
 

@@ -125,12 +125,7 @@ impl HostState {
 
     /// Whether a cycle that closed for `reason` goes on, since new URLs came while budget was left.
     fn may_resume(&self, reason: FinishReason) -> bool {
-        match reason {
-            FinishReason::QueueEmpty | FinishReason::Excluded | FinishReason::AddressRefused => {
-                self.queue.num_queued() > 0
-            }
-            FinishReason::BudgetSpent | FinishReason::NoSuchName => false,
-        }
+        reason.may_be_resumed() && self.queue.num_queued() > 0
     }
 
     /// Chooses the next request; URLs that robots.txt forbids leave the queue on the way.
