@@ -86,16 +86,16 @@ impl DateInUrl {
 
     /// A fingerprint of the URL with every date the same.
     pub(super) fn template(&self, url: &PageUrl) -> u64 {
-        let text = url.path_and_query();
+        let text = url.path_and_query().as_bytes();
         let mut hasher = xxhash_rust::xxh3::Xxh3::new();
         hasher.update(url.host().as_bytes());
         let mut at = 0;
         for place in &self.places {
-            hasher.update(text[at..place.start].as_bytes());
+            hasher.update(&text[at..place.start]);
             hasher.update(b"\0");
             at = place.end;
         }
-        hasher.update(text[at..].as_bytes());
+        hasher.update(&text[at..]);
         hasher.digest()
     }
 }
@@ -151,7 +151,8 @@ fn in_path(path: &str, has_query: bool) -> Option<DateInUrl> {
 }
 
 fn in_query(text: &str, path_len: usize) -> Option<DateInUrl> {
-    let (mut found_year, mut found_month): (Option<(u32, Range<usize>)>, Option<(u32, Range<usize>)>) = (None, None);
+    let mut found_year: Option<(u32, Range<usize>)> = None;
+    let mut found_month = None;
     for place in pieces(text, path_len, b'&') {
         let place = if text.as_bytes()[place.start] == b'?' { place.start + 1..place.end } else { place };
         let Some((name, value)) = text[place.clone()].split_once('=') else { continue };

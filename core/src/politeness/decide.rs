@@ -141,10 +141,11 @@ impl HostState {
         }
         // URLs of an origin whose robots.txt failed stand back while others can be asked; so does what looks like part of a trap.
         let any_failed = self.any_robots_failed();
-        let stands_back = |entry: &FrontierEntry| {
-            (any_failed && self.robots_failed(&entry.url)) || Self::looks_like_a_trap(entry, now)
-        };
-        let best = self.queue.best(stands_back).map(|entry| entry.url.clone());
+        let has_failed = |entry: &FrontierEntry| any_failed && self.robots_failed(&entry.url);
+        let stands_back = |entry: &FrontierEntry| has_failed(entry) || Self::looks_like_a_trap(entry, now);
+        // Most queues begin with what looks like no trap, and then the others need not be looked at.
+        let first = self.queue.best(has_failed).filter(|first| !Self::looks_like_a_trap(first, now));
+        let best = first.or_else(|| self.queue.best(stands_back)).map(|entry| entry.url.clone());
         if let Some(intent) = best.and_then(|url| self.propose(url, now)) {
             return Ok(intent);
         }

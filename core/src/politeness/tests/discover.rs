@@ -112,3 +112,13 @@ fn traps_that_a_sitemap_lists_are_left_out() {
     play.check_dropped(&[(LinkDrop::Trap(TrapKind::RepeatedSegment), 1)]);
     assert_eq!(play.store_page().intent.url.path_and_query(), "/listed");
 }
+
+#[test]
+fn queue_holds_a_thousand_urls_under_a_page_with_ten_thousand_links() {
+    let mut play = Play::new();
+    play.allow_all();
+    let links: Vec<String> = (0..10_000).map(|number| format!("/page/{number}")).collect();
+    play.store_page_with(&links.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(play.state.queue().entries().len(), 1000);
+    play.check_dropped(&[(LinkDrop::QueueFull, 9001)]);
+}
