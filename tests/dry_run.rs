@@ -60,7 +60,7 @@ fn order_and_figures_of_new_sites_are_those_counted_by_hand() {
     assert_eq!(sites_of(&answer), by_key.iter().map(Site::as_str).collect::<Vec<_>>());
     // Each site: ten pages and one robots.txt, so ten gaps of 36 s are 0.1 h; the third waits for a place.
     let totals = json!({
-        "seeds": 6,
+        "seeds": 7,
         "seeds_refused": 2,
         "sites": 3,
         "sites_resting": 0,
@@ -69,15 +69,15 @@ fn order_and_figures_of_new_sites_are_those_counted_by_hand() {
         "robots_requests": 3,
         // Eight pages of 2 MiB, two sitemaps of 10 MiB and a robots.txt of 500 KiB, three times.
         "mebibytes_at_most": 109.5,
-        "hours_likely": 0.2,
-        "hours_at_most_requests": 0.2,
+        "hours_by_likely_requests": 0.2,
+        "hours_by_most_requests": 0.2,
         "shared_addresses": 0,
     });
     assert_eq!(answer["totals"], totals, "{answer}");
     let column =
         |name: &str| answer["sites"].as_array().unwrap().iter().map(|site| site[name].clone()).collect::<Vec<_>>();
     assert_eq!(column("starts_in_seconds"), [0, 0, 360]);
-    assert_eq!(column("hours_likely"), [0.1, 0.1, 0.1]);
+    assert_eq!(column("hours_by_likely_requests"), [0.1, 0.1, 0.1]);
     let num_seeds: u64 = column("seeds").iter().map(|num| num.as_u64().unwrap()).sum();
     assert_eq!(num_seeds, 4, "two seeds of one site are joined, and the same seed twice is one");
     let refused = answer["refused"].as_array().unwrap();

@@ -42,8 +42,6 @@ pub struct SiteForecast {
     pub starts_at: Timestamp,
     /// Its last one, where it comes to the likely number everywhere.
     pub ends_at: Timestamp,
-    /// Its last one, where every site comes to the most requests.
-    pub ends_at_most: Timestamp,
 }
 
 /// The whole run.
@@ -90,13 +88,8 @@ pub fn forecast(outlooks: Vec<SiteOutlook>, limits: &RunLimits, now: Timestamp) 
         last.max(last_of_addresses(&asked, times, measure, limits))
     };
     let ends_at = (end(&likely, Measure::Likely), end(&most, Measure::Most));
-    let sites = asked.into_iter().zip(likely.into_iter().zip(most));
-    let sites = sites.map(|(outlook, ((starts_at, ends_at), (_, ends_at_most)))| SiteForecast {
-        outlook,
-        starts_at,
-        ends_at,
-        ends_at_most,
-    });
+    let sites = asked.into_iter().zip(likely);
+    let sites = sites.map(|(outlook, (starts_at, ends_at))| SiteForecast { outlook, starts_at, ends_at });
     RunForecast {
         sites: sites.collect(),
         resting,

@@ -5,7 +5,8 @@ use crate::backoff::BackoffPolicy;
 use crate::budget::Budget;
 use crate::ledger::{FinishReason, SiteAccount, Wait, WaitReason};
 use crate::page_choice::PageQueue;
-use crate::politeness::{Seed, SiteRules};
+use crate::politeness::{OriginRobots, PolicyCopy, Seed, SiteRules};
+use crate::robots::RobotsPolicy;
 use crate::site_row::{SiteRow, SiteStanding};
 
 const NOW: Timestamp = Timestamp::from_secs(1_800_000_000);
@@ -77,6 +78,32 @@ fn sites_that_are_due_at_once_go_by_their_keys_and_wait_for_a_free_place() {
     let starts: Vec<_> = run.sites.iter().map(|site| site.starts_at).collect();
     assert_eq!(starts, [NOW, NOW, after(100), after(100), after(200)]);
     assert_eq!(run.ends_at.0, after(300));
+}
+
+#[test]
+fn crawl_delay_of_a_stored_copy_counts_and_a_fresh_copy_is_not_asked_for_again() {
+    let seed = seed("http://a.test/");
+    let mut row = SiteRow::new(seed.url.site(), vec![seed.clone()], NOW);
+    row.account.cycle = 1;
+    let policy = RobotsPolicy::parse(b"User-agent: *\nCrawl-delay: 120\n", "LohiSoftBot");
+    let copy = PolicyCopy { policy, fetched_at: NOW, expires_at: after(60), num_hops: 0, kept_at: NOW };
+    let robots = OriginRobots {
+        origin: seed.url.origin(),
+        copy: Some(copy),
+        unreachable_since: None,
+        retry_at: Timestamp::EPOCH,
+        num_failures: 0,
+    };
+    let at = |now| {
+        SiteOutlook::of_known(&row, &PageQueue::default(), std::slice::from_ref(&robots), &[], &rules(), MIB, now)
+    };
+    assert_eq!((at(NOW).delay, at(NOW).robots_requests), (Duration::from_secs(120), 0));
+    assert_eq!(at(after(60)).robots_requests, 1);
+    // Such a site is parked between its requests, so that the other does not wait for its place.
+    let run = forecast(vec![at(NOW), new("http://b.test/")], &limits(1), NOW);
+    let starts: Vec<_> = run.sites.iter().map(|site| site.starts_at).collect();
+    assert!(starts.iter().all(|at| *at <= after(100)), "{starts:?}");
+    assert!(run.ends_at.0 >= after(19 * 120));
 }
 
 #[test]

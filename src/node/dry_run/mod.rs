@@ -64,7 +64,8 @@ fn look_ahead(args: &RunArgs) -> anyhow::Result<DryRun> {
     let now = lohisoftbot_actors::ports::Clock::now(&now);
     let overrides = HostOverrides::new(config.network.resolve.iter())?;
     let stored = StoredSites::read(&DataDir::new(&config.store.data_dir))?;
-    let (data_dir, knows_a_store, num_seeds) = (DataDir::new(&config.store.data_dir), stored.is_some(), seeds.len());
+    let (data_dir, knows_a_store, num_seeds) =
+        (DataDir::new(&config.store.data_dir), stored.is_some(), seeds.len() + bad_lines.len());
     let stored = stored.unwrap_or_default();
 
     let seed_rules =

@@ -32,8 +32,8 @@ pub fn as_json(dry_run: &DryRun) -> Value {
             "page_requests_at_most": most,
             "robots_requests": forecast.robots_requests,
             "mebibytes_at_most": rounded(forecast.max_body_bytes as f64 / MIB),
-            "hours_likely": hours(forecast.ends_at.0.since(now)),
-            "hours_at_most_requests": hours(forecast.ends_at.1.since(now)),
+            "hours_by_likely_requests": hours(forecast.ends_at.0.since(now)),
+            "hours_by_most_requests": hours(forecast.ends_at.1.since(now)),
             "shared_addresses": forecast.num_shared_addresses,
         },
         "sites": forecast.sites.iter().enumerate().map(|(place, site)| line(place, site, now)).collect::<Vec<_>>(),
@@ -55,6 +55,9 @@ pub fn for_people(answer: &Value) -> Value {
             lines.truncate(MAX_LISTED);
         }
     }
+    if let Some(sites) = answer["sites"].as_array_mut() {
+        sites.iter_mut().for_each(shorten);
+    }
     if let Some(notes) = answer["notes"].as_array_mut() {
         notes.extend(left_out.into_iter().map(Value::String));
         for note in notes {
@@ -62,6 +65,24 @@ pub fn for_people(answer: &Value) -> Value {
         }
     }
     answer
+}
+
+/// The columns under names that leave room for the others.
+fn shorten(site: &mut Value) {
+    const SHORT: [(&str, &str); 7] = [
+        ("starts_in_seconds", "starts in s"),
+        ("page_requests_likely", "pages likely"),
+        ("page_requests_at_most", "at most"),
+        ("robots_requests", "robots.txt"),
+        ("delay_seconds", "delay s"),
+        ("hours_by_likely_requests", "hours"),
+        ("mebibytes_at_most", "MiB at most"),
+    ];
+    if let Value::Object(fields) = site.take() {
+        let name_of = |name: &str| SHORT.iter().find(|(long, _)| *long == name).map(|(_, short)| (*short).to_owned());
+        let shown = fields.into_iter().filter(|(name, _)| name != "hours_by_most_requests");
+        *site = Value::Object(shown.map(|(name, value)| (name_of(&name).unwrap_or(name), value)).collect());
+    }
 }
 
 /// What the figures do not say.
@@ -88,7 +109,7 @@ pub fn notes(config: &Config, refusal: Option<IdentityRefusal>, num_sites: usize
 }
 
 fn line(place: usize, site: &SiteForecast, now: Timestamp) -> Value {
-    let SiteForecast { outlook, starts_at, ends_at, ends_at_most } = site;
+    let SiteForecast { outlook, starts_at, ends_at, .. } = site;
     json!({
         "order": place + 1,
         "site": outlook.site,
@@ -99,8 +120,8 @@ fn line(place: usize, site: &SiteForecast, now: Timestamp) -> Value {
         "page_requests_at_most": outlook.max_page_requests,
         "robots_requests": outlook.robots_requests,
         "delay_seconds": outlook.delay.as_secs_f64(),
-        "hours_likely": hours(ends_at.since(*starts_at)),
-        "ends_in_hours_at_most_requests": hours(ends_at_most.since(now)),
+        "hours_by_likely_requests": hours(ends_at.since(*starts_at)),
+        "hours_by_most_requests": hours(outlook.least_span(u64::from(outlook.max_page_requests) + outlook.robots_requests as u64)),
         "mebibytes_at_most": rounded(outlook.max_body_bytes as f64 / MIB),
     })
 }
