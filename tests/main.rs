@@ -13,6 +13,7 @@ mod dry_run;
 mod exclusion;
 mod harness;
 mod identity;
+mod links_mode;
 mod one_site;
 mod refusals;
 mod shared_address;
