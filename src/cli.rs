@@ -58,6 +58,12 @@ pub struct RunArgs {
     /// Waits that end within this time are waited for by --until-idle
     #[arg(long, value_name = "TIME", value_parser = span, default_value = "60s", requires = "until_idle")]
     pub max_wait: Duration,
+    /// Say what would be crawled, in what order and at what cost; send nothing, and write nothing
+    #[arg(long, conflicts_with = "until_idle")]
+    pub dry_run: bool,
+    /// Print that as one line of JSON
+    #[arg(long, requires = "dry_run")]
+    pub json: bool,
 }
 
 /// Options of `demo`.
@@ -190,8 +196,14 @@ mod tests {
 
     #[test]
     fn run_is_what_is_done_where_nothing_is_named() {
-        let defaults =
-            RunArgs { config: "config.toml".into(), seeds: None, until_idle: false, max_wait: Duration::from_secs(60) };
+        let defaults = RunArgs {
+            config: "config.toml".into(),
+            seeds: None,
+            until_idle: false,
+            max_wait: Duration::from_secs(60),
+            dry_run: false,
+            json: false,
+        };
         assert_eq!(parse(&[]).unwrap(), CliCommand::Run(defaults.clone()));
         assert_eq!(parse(&["run"]).unwrap(), CliCommand::Run(defaults));
         let typed = ["--config", "c.toml", "--seeds", "s.txt", "--until-idle", "--max-wait", "250ms"];
@@ -200,6 +212,8 @@ mod tests {
             seeds: Some("s.txt".into()),
             until_idle: true,
             max_wait: Duration::from_millis(250),
+            dry_run: false,
+            json: false,
         });
         assert_eq!(parse(&typed).unwrap(), wanted);
         assert_eq!(parse(&[&["run"], &typed[..]].concat()).unwrap(), wanted);
@@ -210,6 +224,8 @@ mod tests {
         check_refused(&["--seeds", "s.txt", "check"], "cannot be used with");
         check_refused(&["--max-wait", "5s"], "--until-idle");
         check_refused(&["--until-idle", "--max-wait", "5"], "no span of time");
+        check_refused(&["run", "--json"], "--dry-run");
+        check_refused(&["run", "--dry-run", "--until-idle"], "cannot be used with");
         check_refused(&["crawl"], "unrecognized");
     }
 

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use actix::prelude::*;
 use bytes::Bytes;
 use lohisoftbot_core::barrier::BarrierKind;
+use lohisoftbot_core::discovery::LinkDropCounts;
 use lohisoftbot_core::extract::{FetchedPage, extract, is_other_format};
 use lohisoftbot_core::ledger::TicketNumber;
 use lohisoftbot_core::politeness::StoredAs;
@@ -77,11 +78,13 @@ pub struct PageExtracted {
     pub stored: StoredAs,
     /// The links on it that may be followed.
     pub links: Vec<FollowableLink>,
+    /// How many others are on it, by what is against them.
+    pub dropped: LinkDropCounts,
 }
 
 impl ReadingEnd for PageExtracted {
     fn lost(ticket: TicketNumber) -> Self {
-        Self { ticket, stored: StoredAs::ExtractionFailed, links: Vec::new() }
+        Self { ticket, stored: StoredAs::ExtractionFailed, links: Vec::new(), dropped: LinkDropCounts::default() }
     }
 }
 
@@ -114,12 +117,12 @@ impl ExtractorActor {
         if let Some(kind) = extracted.barrier {
             return ReadPage::Barrier(kind);
         }
-        let StoredPage { record, links } =
+        let StoredPage { record, links, dropped } =
             PageRecord::of_extracted(&extracted, &page.url, &page.head, page.cycle, page.fetched_at);
         if extracted.directives.allows_storing(page.fetched_at) {
-            ReadPage::Storable { record: Box::new(record), links }
+            ReadPage::Storable { record: Box::new(record), links, dropped }
         } else {
-            ReadPage::Noindex { links }
+            ReadPage::Noindex { links, dropped }
         }
     }
 }
@@ -129,10 +132,12 @@ enum ReadPage {
     Storable {
         record: Box<PageRecord>,
         links: Vec<StoredLink>,
+        dropped: LinkDropCounts,
     },
     /// It asks not to be indexed; its links may be followed all the same.
     Noindex {
         links: Vec<StoredLink>,
+        dropped: LinkDropCounts,
     },
     /// It is no page, whatever its type says.
     NotHtml,
@@ -151,33 +156,34 @@ impl Handler<ExtractPage> for ExtractorActor {
         let read = catch_unwind(AssertUnwindSafe(|| self.read(&page)));
         let ExtractPage { url, permit, reply, body, .. } = page;
         drop(body);
-        let (stored, links) = match read {
+        let nothing = LinkDropCounts::default();
+        let (stored, links, dropped) = match read {
             Err(_) => {
                 self.stats.num_extraction_panics.add_one();
                 tracing::warn!(%url, "the page made its extraction fail; nothing of it is kept");
-                (StoredAs::ExtractionFailed, Vec::new())
+                (StoredAs::ExtractionFailed, Vec::new(), nothing)
             }
             Ok(ReadPage::NotHtml) => {
                 self.index.do_send(ApplyChange(StoreChange::RemovePage { url }));
-                (StoredAs::NotHtml, Vec::new())
+                (StoredAs::NotHtml, Vec::new(), nothing)
             }
             Ok(ReadPage::Barrier(kind)) => {
                 if kind.closes_page() {
                     self.index.do_send(ApplyChange(StoreChange::RemovePage { url }));
                 }
-                (StoredAs::Barrier(kind), Vec::new())
+                (StoredAs::Barrier(kind), Vec::new(), nothing)
             }
-            Ok(ReadPage::Noindex { links }) => {
+            Ok(ReadPage::Noindex { links, dropped }) => {
                 self.index.do_send(ApplyChange(StoreChange::RemovePage { url }));
-                (StoredAs::Noindex, followable(&links))
+                (StoredAs::Noindex, followable(&links), dropped)
             }
-            Ok(ReadPage::Storable { record, links }) => {
+            Ok(ReadPage::Storable { record, links, dropped }) => {
                 let may_be_followed = followable(&links);
                 self.index.do_send(StorePage { record, links, permit });
-                (StoredAs::Record, may_be_followed)
+                (StoredAs::Record, may_be_followed, dropped)
             }
         };
-        reply.tell(|ticket| PageExtracted { ticket, stored, links });
+        reply.tell(|ticket| PageExtracted { ticket, stored, links, dropped });
     }
 }
 

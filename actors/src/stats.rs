@@ -2,12 +2,16 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use lohisoftbot_core::discovery::{LinkDrop, LinkDropCounts, NUM_LINK_DROPS};
+
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {
         /// The counters.
         #[derive(Debug, Default)]
         pub struct NodeStats {
             $($(#[$doc])* pub $name: Counter,)+
+            /// Links, lines of sitemaps and redirects that were not taken up, by reason.
+            pub dropped_links: DroppedLinks,
         }
 
         impl NodeStats {
@@ -42,6 +46,34 @@ impl Counter {
     /// The value.
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A counter for each reason to leave a link out.
+#[derive(Debug, Default)]
+pub struct DroppedLinks([Counter; NUM_LINK_DROPS]);
+
+impl DroppedLinks {
+    /// Counts one more.
+    pub fn count(&self, drop: LinkDrop) {
+        self.0[drop.place()].add_one();
+    }
+
+    /// Counts what a site counted.
+    pub fn add(&self, counts: &LinkDropCounts) {
+        for (drop, num) in counts.iter() {
+            self.0[drop.place()].add(num.into());
+        }
+    }
+
+    /// How often this reason held.
+    pub fn get(&self, drop: LinkDrop) -> u64 {
+        self.0[drop.place()].get()
+    }
+
+    /// The reasons that held at all, with their counts.
+    pub fn snapshot(&self) -> Vec<(LinkDrop, u64)> {
+        LinkDrop::ALL.into_iter().map(|drop| (drop, self.get(drop))).filter(|(_, num)| *num > 0).collect()
     }
 }
 

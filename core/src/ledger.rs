@@ -149,6 +149,14 @@ impl WaitReason {
 }
 
 impl FinishReason {
+    /// Whether a cycle that ended for this goes on when new URLs come before the next one is due.
+    pub const fn may_be_resumed(self) -> bool {
+        match self {
+            Self::QueueEmpty | Self::Excluded | Self::AddressRefused => true,
+            Self::BudgetSpent | Self::NoSuchName => false,
+        }
+    }
+
     /// A few plain words for people.
     pub const fn describe(self) -> &'static str {
         match self {

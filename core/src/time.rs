@@ -60,7 +60,7 @@ impl fmt::Display for Timestamp {
 }
 
 /// Proleptic Gregorian date of a day count since 1970-01-01 (days of a 400-year era, March first).
-fn civil_from_days(days: u64) -> (u64, u64, u64) {
+pub(crate) fn civil_from_days(days: u64) -> (u64, u64, u64) {
     let shifted = days + 719_468;
     let era = shifted / 146_097;
     let day_of_era = shifted % 146_097;

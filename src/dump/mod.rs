@@ -6,7 +6,7 @@
 mod args;
 mod ledger_rows;
 mod output;
-mod store_copy;
+pub(crate) mod store_copy;
 mod store_rows;
 #[cfg(test)]
 mod tests;

@@ -12,6 +12,7 @@ use lohisoftbot_actors::ledger::{ExclusionsInForce, LedgerActor};
 use lohisoftbot_actors::ports::{Clock, GateState, LocalGate};
 use lohisoftbot_actors::stats::NodeStats;
 use lohisoftbot_core::config::Config;
+use lohisoftbot_core::discovery::LinkDropCounts;
 use lohisoftbot_core::exclusion::Domain;
 use lohisoftbot_core::identity::Identity;
 use lohisoftbot_core::seed::Seed;
@@ -77,6 +78,9 @@ impl NodeApi {
         };
         let counters: serde_json::Map<String, Value> =
             self.stats.snapshot().into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
+        let dropped_links = self.stats.dropped_links.snapshot();
+        let dropped_links: serde_json::Map<String, Value> =
+            dropped_links.into_iter().map(|(drop, num)| (drop.word().to_owned(), num.into())).collect();
         Ok(json!({
             "state": state,
             "started_at": self.started_at.to_string(),
@@ -84,6 +88,7 @@ impl NodeApi {
             "data_dir": self.data_dir,
             "stored": stored,
             "since_start": counters,
+            "dropped_links_by_reason": dropped_links,
         }))
     }
 
@@ -128,6 +133,7 @@ impl NodeApi {
             "num_queued": num_queued,
             "num_pages": view.pages.len(),
             "refused": explain::refusals(&view),
+            "dropped_links_by_reason": view.dropped_links.as_ref().map(dropped_links),
             "robots": robots,
             "pages": pages,
         }))
@@ -267,6 +273,11 @@ impl NodeControl for NodeApi {
         }
         .boxed_local()
     }
+}
+
+/// What was left out, by reason.
+fn dropped_links(counts: &LinkDropCounts) -> serde_json::Map<String, Value> {
+    counts.iter().map(|(drop, num)| (drop.word().to_owned(), num.into())).collect()
 }
 
 /// A part of the node is gone; its own failure is in the log.

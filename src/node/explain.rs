@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use lohisoftbot_actors::frontier::SiteView;
 use lohisoftbot_actors::storage::{EntryFilter, EntryKind, LedgerError, LedgerRead};
+use lohisoftbot_core::discovery::{self, Judgement, QueueShape, TrapKind};
 use lohisoftbot_core::exclusion::{Domain, Exclusion};
 use lohisoftbot_core::ledger::{EndKind, LedgerEntry, LedgerEvent, RobotsGround, SiteEvent, TicketNumber};
 use lohisoftbot_core::page_choice::{DropReason, EntryRole, EntryStanding, FrontierEntry};
@@ -80,9 +81,11 @@ pub fn explain(
         }
         (None, None, _) => format!("not fetched: the site {} is not known to this node", url.site()),
         (None, Some(_), None) if was_asked => "fetched earlier; it is not in the queue any more".to_owned(),
-        (None, Some(_), None) => {
-            "not fetched: it is no seed, and no link that may be followed led to it while the queue had room".to_owned()
-        }
+        (None, Some(view), None) => match trap_of(url, view, now) {
+            Some(kind) => format!("not fetched: it looks like a trap: {}", kind.describe()),
+            None => "not fetched: it is no seed, and no link that may be followed led to it while the queue had room"
+                .to_owned(),
+        },
         (None, Some(view), Some(entry)) => match (&entry.standing, &view.row.account.cycle_closed) {
             (EntryStanding::Queued, Some(reason)) => {
                 format!("not fetched in this cycle: {}", reason.describe())
@@ -115,6 +118,17 @@ pub fn explain(
 fn describe_request(request: &SentRequest) -> Value {
     let ground = request.ground.describe();
     json!({"at": request.at.to_string(), "ticket": request.ticket, "end": end_words(request), "ground": ground})
+}
+
+/// What keeps a URL out of its site's queue as part of a trap, by itself or beside what is known.
+fn trap_of(url: &PageUrl, view: &SiteView, now: Timestamp) -> Option<TrapKind> {
+    match discovery::judge(url, now) {
+        Judgement::Trap(kind) => Some(kind),
+        Judgement::Suspect(_) | Judgement::Clear => {
+            let known = view.queue.entries().iter().map(|entry| &entry.url);
+            QueueShape::of(known, now).admit(url, None).err()
+        }
+    }
 }
 
 /// The origins of a site that are never dialled, each with the reason, once.

@@ -6,6 +6,7 @@
 
 mod assemble;
 mod control_api;
+mod dry_run;
 mod explain;
 mod guard;
 pub mod progress;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use lohisoftbot_core::site_row::{SiteRow, SiteStanding};
 use lohisoftbot_core::time::Timestamp;
 
+use super::dry_run;
 use super::progress::{Lines, LogWriter, Progress};
 use super::session::{Session, Until, WaitEnd};
 use crate::cli::{RunArgs, in_one_line};
@@ -17,7 +18,8 @@ const MAX_LISTED_PARKED: usize = 50;
 
 /// The whole command. Exit code 0: it ended as asked; 2: it could not begin, or could not go on.
 pub fn main(args: &RunArgs) -> ExitCode {
-    match run(args) {
+    let done = if args.dry_run { dry_run::main(args) } else { run(args) };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // There is nobody left to tell when standard error is gone.

@@ -49,6 +49,7 @@ pub fn answer(asked: &PageAsked<'_>) -> Answer {
         AnswerKind::LoginForm => ok_page(asked, "login form"),
         AnswerKind::ChainHop => redirect(asked, "chain hop"),
         AnswerKind::Sitemap => sitemaps::answer(asked),
+        AnswerKind::Trap(kind) => ok_page(asked, &format!("trap {kind:?}")),
         AnswerKind::Fault(fault) => fault_answer(asked, fault),
         // A robots.txt is never planned as a page; should it be, there is no such page.
         AnswerKind::Robots(_) => not_found(asked.now),

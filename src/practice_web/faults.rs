@@ -299,6 +299,20 @@ closed_list! {
     }
 }
 
+closed_list! {
+    /// A part of a site that has no end, or as good as none. A site has one kind at most, few ordinary pages, and no faults.
+    TrapKind {
+        /// A calendar: each month links to the next, to the one before, and to the same month of thirty years.
+        Calendar,
+        /// Pages that are linked under a new session id each time.
+        Sessions,
+        /// A relative link that should have been absolute: each page links to a deeper one.
+        GrowingPath,
+        /// A list with filters: each page links to itself with one filter more.
+        Filters,
+    }
+}
+
 /// How a fault weighs on its site: of the last two a site has one at most, so that the site can still be crawled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultWeight {

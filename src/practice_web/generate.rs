@@ -14,7 +14,7 @@ use super::{
     plan::PracticePlan,
     robots_files::{self, Elsewhere},
     site_plan::{PageHost, PagePlan, PracticeSites, Scheme, SitePlan, Target},
-    sitemaps,
+    sitemaps, traps,
     words::{Language, Writer, site_name, slug},
 };
 
@@ -73,6 +73,7 @@ fn site_without_links(plan: &PracticePlan, index: usize) -> SitePlan {
         language,
         pages: Vec::new(),
         sitemap: sitemaps::kind_of(plan, index, robots),
+        trap: traps::kind_of(plan, index, robots),
         robots_elsewhere: None,
         by_path: HashMap::new(),
         name,
@@ -98,6 +99,7 @@ fn add_ordinary_pages(plan: &PracticePlan, site: &mut SitePlan, rng: &mut Rng) {
     let (min, max) = plan.pages_per_site;
     let num_pages = rng.usize(min.max(2)..=max.max(min).max(2));
     let most = if sitemaps::is_shown(plan, site) { sitemaps::NUM_PAGES_BESIDE_SITEMAP } else { usize::MAX };
+    let most = if site.trap.is_some() { traps::NUM_PAGES_BESIDE_TRAP } else { most };
     let num_pages = num_pages.min(most);
     let num_sections = (num_pages - 1).min(6);
     let has_docs = site.is_plain() && site.index % 8 == 4;
@@ -132,6 +134,7 @@ fn add_special_pages(plan: &PracticePlan, site: &mut SitePlan, rng: &mut Rng) {
     let unfollowed = html_page(plan, rng, site, odd_pages::UNFOLLOWED_PATH.to_owned(), site.language);
     site.pages.push(PagePlan { permission: Permission::Forbidden(ForbiddenBy::Nofollow), ..unfollowed });
     sitemaps::add(plan, site, rng);
+    traps::add(plan, site, rng);
     if let (0, Some(canaries)) = (site.index, &plan.canaries) {
         site.pages[1].title = format!("{} {}", canaries.title, site.pages[1].title);
         let mut page = html_page(plan, rng, site, odd_pages::PANIC_PATH.to_owned(), site.language);
@@ -210,6 +213,7 @@ fn place_faults(plan: &PracticePlan, sites: &mut [SitePlan]) {
             site.is_open()
                 && may_be_unwell
                 && !is_first
+                && site.trap.is_none()
                 && (site.is_plain() || !needs_plain)
                 && (has_rule || !needs_rule)
         };

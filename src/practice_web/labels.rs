@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::faults::{PageFault, RobotsKind};
+use super::faults::{PageFault, RobotsKind, TrapKind};
 
 /// Whether a URL may be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -70,6 +70,8 @@ pub enum AnswerKind {
     LoginForm,
     /// A file of the site's sitemap.
     Sitemap,
+    /// A page of a trap: HTML like any other, and of no use.
+    Trap(TrapKind),
 }
 
 /// All that is known about one URL.

@@ -9,7 +9,7 @@ use super::{
     odd_pages,
     plan::PracticePlan,
     site_plan::{LinkForm, PageHost, PagePlan, PlannedLink, Rel, SitePlan, Target},
-    sitemaps,
+    sitemaps, traps,
     words::Writer,
 };
 
@@ -73,6 +73,12 @@ fn links_of_site(plan: &PracticePlan, sites: &[SitePlan], site: &SitePlan) -> Ve
         for _ in 0..draft.rng.usize(0..4) {
             draft.add_elsewhere(sites);
         }
+        for path in traps::links_on(site, index) {
+            // What is beyond the last planned page is not linked to.
+            if let Some(&trap) = site.by_path.get(&path) {
+                draft.add(sites, site, trap, Rel::Plain);
+            }
+        }
         if page.answer == AnswerKind::Fault(PageFault::NofollowMeta)
             && let Some(&behind) = site.by_path.get(odd_pages::BEHIND_NOFOLLOW_PATH)
         {
@@ -134,15 +140,22 @@ fn places_are(site: &SitePlan, index: usize, wanted: Place) -> bool {
 
 fn place_of(site: &SitePlan, index: usize) -> Place {
     let page = &site.pages[index];
-    let is_landing = page.path.starts_with("/landing/") || page.path.starts_with(sitemaps::LISTED_PREFIX);
+    let is_landing = page.path.starts_with("/landing/")
+        || page.path.starts_with(sitemaps::LISTED_PREFIX)
+        || traps::links_itself(site, page);
     match (page.answer, page.permission) {
         _ if index == 0 || is_landing || page.path == odd_pages::BEHIND_NOFOLLOW_PATH => Place::Hidden,
         (_, Permission::Forbidden(ForbiddenBy::ForeignHop | ForbiddenBy::Barrier)) => Place::Hidden,
         (_, Permission::Forbidden(ForbiddenBy::Nofollow)) => Place::Unfollowed,
         _ if page.path == odd_pages::UNFOLLOWED_PATH => Place::Unfollowed,
-        (AnswerKind::LoginForm | AnswerKind::ChainHop | AnswerKind::Sitemap | AnswerKind::Robots(_), _) => {
-            Place::Hidden
-        }
+        (
+            AnswerKind::LoginForm
+            | AnswerKind::ChainHop
+            | AnswerKind::Sitemap
+            | AnswerKind::Trap(_)
+            | AnswerKind::Robots(_),
+            _,
+        ) => Place::Hidden,
         (AnswerKind::Fault(_) | AnswerKind::PanicPage, _) => Place::Odd,
         (AnswerKind::Page, Permission::Forbidden(ForbiddenBy::RobotsRule)) => Place::Odd,
         (

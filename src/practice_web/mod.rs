@@ -28,6 +28,7 @@ pub mod sitemaps;
 #[cfg(test)]
 mod tests;
 mod tls;
+pub mod traps;
 pub mod words;
 
 use std::{

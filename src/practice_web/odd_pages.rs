@@ -67,7 +67,7 @@ impl PagePlan {
         const UNCERTAIN: [PageFault; 3] =
             [PageFault::Undeclared1252, PageFault::Undeclared1251, PageFault::WrongCharset];
         match self.answer {
-            AnswerKind::Page | AnswerKind::PanicPage | AnswerKind::LoginForm => true,
+            AnswerKind::Page | AnswerKind::PanicPage | AnswerKind::LoginForm | AnswerKind::Trap(_) => true,
             AnswerKind::Fault(fault) => self.storage != Storage::NotStored && !UNCERTAIN.contains(&fault),
             AnswerKind::Robots(_) | AnswerKind::ChainHop | AnswerKind::Sitemap => false,
         }

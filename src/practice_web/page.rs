@@ -102,6 +102,7 @@ fn dress_of(answer: AnswerKind) -> Dress {
         | AnswerKind::LoginForm
         | AnswerKind::ChainHop
         | AnswerKind::Sitemap
+        | AnswerKind::Trap(_)
         | AnswerKind::Robots(_) => Dress::default(),
     }
 }

@@ -7,7 +7,7 @@ use std::{collections::HashMap, net::Ipv4Addr, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    faults::{PLAIN_ROBOTS, RobotsKind, SitemapKind},
+    faults::{PLAIN_ROBOTS, RobotsKind, SitemapKind, TrapKind},
     labels::{AnswerKind, Permission, RequestKind, Storage, UrlLabel},
     plan::PracticePlan,
     robots_files,
@@ -164,6 +164,8 @@ pub struct SitePlan {
     pub pages: Vec<PagePlan>,
     /// What it has for a sitemap, if it has one.
     pub sitemap: Option<SitemapKind>,
+    /// The trap that it has, if it has one.
+    pub trap: Option<TrapKind>,
     /// Where its robots.txt redirects to, if to another site.
     pub robots_elsewhere: Option<Target>,
     pub(super) by_path: HashMap<String, usize>,

@@ -23,7 +23,7 @@ pub const USUAL_PATH: &str = "/sitemap.xml";
 /// Ordinary pages of a site that shows a kind of sitemap: few, so that requests are left for what only the sitemap lists.
 pub(super) const NUM_PAGES_BESIDE_SITEMAP: usize = 4;
 /// The site whose sitemap nobody names: the first with an empty robots.txt.
-const UNNAMED_SITE: usize = 6;
+pub(super) const UNNAMED_SITE: usize = 6;
 /// How many pages of a site only its sitemap lists.
 const NUM_LISTED_ONLY: usize = 2;
 /// How many pages a sitemap lists of those that are linked to.

@@ -1,8 +1,10 @@
-//! Links from one site to another: they go to the site they lead to, if that is one the node works on.
+//! Links from one site to another: they go to the site they lead to, if that is one the node works on. Those that lead nowhere are counted,
+//! once for each page and site.
 
 use std::collections::BTreeMap;
 
 use actix::prelude::*;
+use lohisoftbot_core::discovery::LinkDrop;
 use lohisoftbot_core::politeness::{Seed, SeedScheme};
 use lohisoftbot_core::site::Site;
 use lohisoftbot_core::site_row::SiteRow;
@@ -23,7 +25,9 @@ impl Handler<LinksFound> for FrontierActor {
     fn handle(&mut self, LinksFound(urls): LinksFound, ctx: &mut Self::Context) {
         let mut by_site: BTreeMap<Site, Vec<PageUrl>> = BTreeMap::new();
         for url in urls {
-            if !self.exclusions.covers_host(url.host()) {
+            if self.exclusions.covers_host(url.host()) {
+                self.stats.dropped_links.count(LinkDrop::Excluded);
+            } else {
                 by_site.entry(url.site()).or_default().push(url);
             }
         }
@@ -35,7 +39,7 @@ impl Handler<LinksFound> for FrontierActor {
             }
         }
         match self.settings.discovery {
-            Discovery::Seeds => {}
+            Discovery::Seeds => not_live.keys().for_each(|_| self.stats.dropped_links.count(LinkDrop::OtherSite)),
             Discovery::Links { max_sites } if !not_live.is_empty() => self.take_up(not_live, max_sites, ctx),
             Discovery::Links { .. } => {}
         }
@@ -47,12 +51,14 @@ impl FrontierActor {
     /// let a page fill a row.
     fn take_up(&mut self, by_site: BTreeMap<Site, PageUrl>, max_sites: u64, ctx: &mut Context<Self>) {
         let (now, touched) = (self.clock.now(), by_site.keys().cloned().collect::<Vec<_>>());
+        let stats = self.stats.clone();
         let take_up = move |store: &mut dyn RecordStore| {
             for (site, url) in by_site {
-                if store.stats().num_sites >= max_sites {
-                    break;
-                }
-                if store.site(&site)?.is_none() {
+                if store.site(&site)?.is_some() {
+                    stats.dropped_links.count(LinkDrop::RestingSite);
+                } else if store.stats().num_sites >= max_sites {
+                    stats.dropped_links.count(LinkDrop::TooManySites);
+                } else {
                     let seed = Seed { url: url.origin().home(), scheme: SeedScheme::Written };
                     let row = Box::new(SiteRow::new(site, vec![seed], now));
                     store.apply(StoreChange::SaveSite { row, frontier: None, robots: None })?;

@@ -1,6 +1,7 @@
 //! Looking at one site: what store, ledger and its actor know of it.
 
 use actix::prelude::*;
+use lohisoftbot_core::discovery::LinkDropCounts;
 use lohisoftbot_core::page_choice::PageQueue;
 use lohisoftbot_core::politeness::{HostState, OriginRobots};
 use lohisoftbot_core::record::PageRecord;
@@ -28,6 +29,8 @@ pub struct SiteView {
     pub robots: Vec<OriginRobots>,
     /// Its stored pages.
     pub pages: Vec<PageRecord>,
+    /// Links that were not taken up since it went live; none where it is not.
+    pub dropped_links: Option<LinkDropCounts>,
 }
 
 impl Handler<ViewSite> for FrontierActor {
@@ -42,7 +45,7 @@ impl Handler<ViewSite> for FrontierActor {
                 let Some(row) = store.site(&wanted)? else { return Ok(None) };
                 let queue = store.frontier(&wanted)?.into();
                 let robots = store.robots(&wanted)?.iter().filter_map(OriginRobots::from_stored).collect();
-                Ok(Some(SiteView { row, queue, robots, pages: store.pages_of(&wanted)? }))
+                Ok(Some(SiteView { row, queue, robots, pages: store.pages_of(&wanted)?, dropped_links: None }))
             });
             let mut view = index.send(read).await.ok()?.ok()??;
             if let Some((account, _)) = ledger.send(AccountOf(site)).await.ok()? {
@@ -54,6 +57,7 @@ impl Handler<ViewSite> for FrontierActor {
                 let state: Box<HostState> = state;
                 view.queue = state.queue().clone();
                 view.robots = state.robots().to_vec();
+                view.dropped_links = Some(*state.dropped_links());
                 view.row.standing = SiteStanding::Live;
             }
             Some(Box::new(view))

@@ -123,7 +123,7 @@ impl Handler<Fetched> for HostActor {
 impl Handler<PageExtracted> for HostActor {
     type Result = ();
 
-    fn handle(&mut self, PageExtracted { ticket, stored, links }: PageExtracted, ctx: &mut Self::Context) {
+    fn handle(&mut self, PageExtracted { ticket, stored, links, dropped }: PageExtracted, ctx: &mut Self::Context) {
         let Step::Extracting(number, status, arrival) = self.step else { return };
         if number != ticket {
             return;
@@ -134,7 +134,8 @@ impl Handler<PageExtracted> for HostActor {
         let depth = self.state.open_depth().saturating_add(1);
         let (own, others): (Vec<_>, Vec<_>) =
             links.into_iter().map(|link| link.0).partition(|url| self.state.site().contains_host(url.host()));
-        self.state.on_links(own.into_iter().map(|url| FoundUrl { url, depth, num_hops: 0 }));
+        self.state.note_dropped_links(&dropped);
+        self.state.on_page_links(own.into_iter().map(|url| FoundUrl { url, depth, num_hops: 0 }), arrival.at);
         self.state.on_outcome(ticket, PageEnd::Page { status, stored }, arrival);
         if !others.is_empty() {
             self.frontier.do_send(LinksFound(others));

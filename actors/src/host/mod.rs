@@ -17,6 +17,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use actix::prelude::*;
+use lohisoftbot_core::discovery::LinkDropCounts;
 use lohisoftbot_core::ledger::{LedgerEvent, SiteAccount, TicketNumber};
 use lohisoftbot_core::politeness::{Arrival, FoundUrl, HostAction, HostState, RequestIntent, Seed, Ticket};
 use lohisoftbot_core::site_row::SiteStanding;
@@ -50,6 +51,7 @@ pub struct HostActor {
     stop_as: Option<SiteStanding>,
     robots_changed: bool,
     has_retired: bool,
+    told_dropped_links: LinkDropCounts,
     borrowers: Vec<lending::Borrower>,
     num_preparations: RequestNumber,
 }
@@ -120,6 +122,7 @@ impl HostActor {
             stop_as: None,
             robots_changed: true,
             has_retired: false,
+            told_dropped_links: LinkDropCounts::default(),
             borrowers: Vec::new(),
             num_preparations: 0,
         }
@@ -160,6 +163,7 @@ impl HostActor {
     /// Sends the state's new events to the ledger. Their durability is noted when it comes; nobody waits for it here.
     fn flush_events(&mut self, ctx: &mut Context<Self>) {
         self.answer_borrowers();
+        self.tell_dropped_links();
         for url in self.state.take_removals() {
             self.apply(StoreChange::RemovePage { url });
         }
@@ -173,6 +177,13 @@ impl HostActor {
                 me.do_send(EventsRecorded { seq, account });
             }
         });
+    }
+
+    /// Adds the links that the state left out since the last time to the node's count.
+    fn tell_dropped_links(&mut self) {
+        let dropped = *self.state.dropped_links();
+        self.ports.stats.dropped_links.add(&dropped.since(&self.told_dropped_links));
+        self.told_dropped_links = dropped;
     }
 
     /// Puts the state's new events on their way to the ledger; gives what waits for their durability, and the account after them.
@@ -252,7 +263,9 @@ impl Handler<InlinksFound> for HostActor {
 
     fn handle(&mut self, InlinksFound(urls): InlinksFound, _: &mut Self::Context) {
         if !matches!(self.step, Step::Retiring(_)) {
-            self.state.on_links(urls.into_iter().map(|url| FoundUrl { url, depth: 1, num_hops: 0 }));
+            let now = self.now();
+            self.state.on_links(urls.into_iter().map(|url| FoundUrl { url, depth: 1, num_hops: 0 }), now);
+            self.tell_dropped_links();
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::robots_cache::Standing;
 use super::{HostAction, HostState, RequestIntent, Ticket};
+use crate::discovery::LinkDrop;
 use crate::ledger::{FinishReason, RequestKind, RobotsGround, SiteEvent, TicketNumber, WaitReason};
 use crate::page_choice::{DropReason, EntryStanding, FrontierEntry};
 use crate::time::Timestamp;
@@ -124,12 +125,7 @@ impl HostState {
 
     /// Whether a cycle that closed for `reason` goes on, since new URLs came while budget was left.
     fn may_resume(&self, reason: FinishReason) -> bool {
-        match reason {
-            FinishReason::QueueEmpty | FinishReason::Excluded | FinishReason::AddressRefused => {
-                self.queue.num_queued() > 0
-            }
-            FinishReason::BudgetSpent | FinishReason::NoSuchName => false,
-        }
+        reason.may_be_resumed() && self.queue.num_queued() > 0
     }
 
     /// Chooses the next request; URLs that robots.txt forbids leave the queue on the way.
@@ -143,15 +139,20 @@ impl HostState {
         if let Some(robots_url) = self.wanted_robots_url() {
             return Ok(robots_intent(robots_url));
         }
-        // URLs of an origin whose robots.txt failed stand back while others can be asked.
+        // URLs of an origin whose robots.txt failed stand back while others can be asked; so does what looks like part of a trap.
         let any_failed = self.any_robots_failed();
-        let stands_back = |entry: &FrontierEntry| any_failed && self.robots_failed(&entry.url);
-        let best = self.queue.best(stands_back).map(|entry| entry.url.clone());
+        let has_failed = |entry: &FrontierEntry| any_failed && self.robots_failed(&entry.url);
+        let stands_back = |entry: &FrontierEntry| has_failed(entry) || Self::looks_like_a_trap(entry, now);
+        // Most queues begin with what looks like no trap, and then the others need not be looked at.
+        let first = self.queue.best(has_failed).filter(|first| !Self::looks_like_a_trap(first, now));
+        let best = first.or_else(|| self.queue.best(stands_back)).map(|entry| entry.url.clone());
         if let Some(intent) = best.and_then(|url| self.propose(url, now)) {
             return Ok(intent);
         }
         // The best one was forbidden, and many others may be: they are put in order once, not for each of them.
-        let stands_back = |entry: &FrontierEntry| any_failed && self.robots_failed(&entry.url);
+        let stands_back = |entry: &FrontierEntry| {
+            (any_failed && self.robots_failed(&entry.url)) || Self::looks_like_a_trap(entry, now)
+        };
         let in_order = self.queue.by_choice(stands_back);
         let proposed = in_order.into_iter().find_map(|url| self.propose(url, now));
         let proposed = proposed.or_else(|| self.guess_sitemap(now).and_then(|guess| self.propose(guess, now)));
@@ -187,6 +188,28 @@ impl HostState {
     }
 
     pub(super) fn drop_url(&mut self, url: &PageUrl, reason: DropReason) {
+        match reason {
+            DropReason::Robots { .. } => self.count_dropped_link(LinkDrop::Robots),
+            DropReason::AddressRefused { .. } => self.count_dropped_link(LinkDrop::ForbiddenAddress),
+            DropReason::Excluded
+            | DropReason::TooManyOrigins
+            | DropReason::NotHtml
+            | DropReason::Gone
+            | DropReason::Barrier(_)
+            | DropReason::Noindex
+            | DropReason::Redirect { .. }
+            | DropReason::Status(_)
+            | DropReason::TooManyTries
+            | DropReason::RobotsUnreachable
+            | DropReason::ExtractionFailed
+            | DropReason::NoSuchName
+            | DropReason::RobotsLogin { .. }
+            | DropReason::StoreFull
+            | DropReason::NoSitemap
+            | DropReason::SitemapsSpent
+            | DropReason::OtherFormat
+            | DropReason::MovedForGood { .. } => {}
+        }
         if reason.removes_record() && self.queue.get(url).is_some_and(|entry| entry.has_record) {
             self.removals.push(url.clone());
         }

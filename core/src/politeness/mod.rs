@@ -10,6 +10,7 @@
 //! - the account changes by its events alone, so replaying the ledger gives the same account.
 
 mod decide;
+mod discover;
 mod lending;
 mod outcomes;
 mod robots_cache;
@@ -23,6 +24,7 @@ use std::time::Duration;
 
 use crate::backoff::BackoffPolicy;
 use crate::budget::Budget;
+use crate::discovery::LinkDropCounts;
 use crate::exclusion::Exclusions;
 use crate::ledger::{FinishReason, RequestKind, RobotsGround, SiteAccount, SiteEvent, TicketNumber, WaitReason};
 use crate::origin::Origin;
@@ -153,6 +155,7 @@ pub struct HostState {
     exclusions: Exclusions,
     revoked: Option<TicketNumber>,
     removals: Vec<PageUrl>,
+    dropped_links: LinkDropCounts,
     events: Vec<(Timestamp, SiteEvent)>,
 }
 
@@ -172,6 +175,7 @@ impl HostState {
             exclusions,
             revoked: None,
             removals: Vec::new(),
+            dropped_links: LinkDropCounts::default(),
             events: Vec::new(),
         }
     }
@@ -220,15 +224,6 @@ impl HostState {
     /// Whether a host is this site's and not excluded.
     fn is_own_host(&self, host: &str) -> bool {
         self.site.contains_host(host) && !self.exclusions.covers_host(host)
-    }
-
-    /// Takes links of this site into the queue; others and excluded ones are left out.
-    pub fn on_links(&mut self, found: impl IntoIterator<Item = FoundUrl>) {
-        for link in found {
-            if self.is_own_host(link.url.host()) {
-                self.queue.add(link.url, link.depth, link.num_hops, self.rules.max_queued_urls);
-            }
-        }
     }
 
     /// Links away from the nearest seed, of the URL whose request is open.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{Arrival, BARRIER_PARK, FoundUrl, HostState, LentRobots, MAX_BARRIER_STREAK, OriginRobots};
 use crate::backoff;
 use crate::barrier::{self, BarrierKind};
+use crate::discovery::LinkDrop;
 use crate::ledger::{EndKind, FinishReason, SiteEvent, TicketNumber, Wait, WaitReason};
 use crate::outcome::{self, Answer, BarrierWait, FetchFailure, PageFate, Permanence, ResolveFailure, SiteEffect};
 use crate::page_choice::{DropReason, EntryRole, EntryStanding, FrontierEntry, MAX_REDIRECT_HOPS};
@@ -82,13 +83,13 @@ impl HostState {
                 self.record_outcome(ticket, EndKind::Answered(status), arrival);
                 self.forget_robots_failures_of(&url.origin());
                 let (fate, effect) = outcome::consequence(&answer);
-                self.apply_fate(&url, fate, drop_reason(&answer, status), num_tries);
+                self.apply_fate(&url, fate, drop_reason(&answer, status), num_tries, arrival.at);
                 self.apply_effect(&url, effect, WaitReason::Backoff, arrival);
             }
             PageEnd::Failed(failure) => {
                 self.record_outcome(ticket, EndKind::Failed(failure), arrival);
                 let (fate, effect) = outcome::consequence_of_failure(failure);
-                self.apply_fate(&url, fate, DropReason::TooManyTries, num_tries);
+                self.apply_fate(&url, fate, DropReason::TooManyTries, num_tries, arrival.at);
                 self.apply_effect(&url, effect, WaitReason::Unreachable, arrival);
             }
         }
@@ -150,7 +151,7 @@ impl HostState {
         }
     }
 
-    fn apply_fate(&mut self, url: &PageUrl, fate: PageFate, why_dropped: DropReason, num_tries: u8) {
+    fn apply_fate(&mut self, url: &PageUrl, fate: PageFate, why_dropped: DropReason, num_tries: u8, at: Timestamp) {
         let standing = match fate {
             PageFate::Store | PageFate::KeepRenewed => EntryStanding::Stored,
             // What was read of it comes by `on_sitemap`.
@@ -159,7 +160,7 @@ impl HostState {
             PageFate::AskAgain { .. } => EntryStanding::Dropped(DropReason::TooManyTries),
             PageFate::Remove => EntryStanding::Dropped(DropReason::Gone),
             PageFate::FollowRedirect { target, permanence } => {
-                self.follow(url, &target);
+                self.follow(url, &target, at);
                 EntryStanding::Dropped(match permanence {
                     Permanence::Permanent => DropReason::MovedForGood { target },
                     Permanence::Temporary => DropReason::Redirect { target: Some(target) },
@@ -171,13 +172,14 @@ impl HostState {
     }
 
     /// Queues the target of a redirect, under all the checks that any URL passes.
-    fn follow(&mut self, url: &PageUrl, target: &PageUrl) {
+    fn follow(&mut self, url: &PageUrl, target: &PageUrl, at: Timestamp) {
         let (depth, num_hops) = self.queue.get(url).map_or((0, 0), |entry| (entry.depth, entry.num_hops));
         if num_hops >= MAX_REDIRECT_HOPS {
+            self.count_dropped_link(LinkDrop::TooManyRedirects);
             return;
         }
         match self.role_of(url) {
-            EntryRole::Page => self.on_links([FoundUrl { url: target.clone(), depth, num_hops: num_hops + 1 }]),
+            EntryRole::Page => self.on_links([FoundUrl { url: target.clone(), depth, num_hops: num_hops + 1 }], at),
             role @ (EntryRole::Sitemap { .. } | EntryRole::GuessedSitemap) => {
                 self.follow_to_sitemap(target, role, num_hops + 1);
             }

@@ -53,10 +53,11 @@ impl HostState {
         self.forgive(arrival.at);
         let standing = match end {
             SitemapEnd::Read { pages, sitemaps } => {
-                let (pages, sitemaps) = (self.usable(pages), self.usable(sitemaps));
+                let (pages, sitemaps) = (self.listed_to_take_up(pages, arrival.at), self.usable(sitemaps));
                 let num_urls = u32::try_from(pages.len()).unwrap_or(u32::MAX);
                 self.queue.add_children(&url, sitemaps, self.rules.max_queued_urls);
-                self.queue.add_listed(pages, self.rules.max_queued_urls);
+                self.queue.add_listed(pages.iter().cloned(), self.rules.max_queued_urls);
+                self.count_without_place(&pages);
                 EntryStanding::SitemapRead { num_urls }
             }
             SitemapEnd::NoSitemap => EntryStanding::Dropped(DropReason::NoSitemap),

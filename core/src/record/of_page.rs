@@ -13,6 +13,7 @@ use super::{
     MAX_ANCHOR_CHARS, MAX_HEADING_CHARS, MAX_HEADINGS, MAX_LANG_BYTES, MAX_LINKS, MAX_LINKS_BYTES, MAX_TEXT_CHARS,
     MAX_VALIDATOR_BYTES, PageRecord, StoredLink,
 };
+use crate::discovery::{LinkDrop, LinkDropCounts};
 use crate::extract::{ExtractedPage, Heading};
 use crate::response::ResponseHead;
 use crate::site::Site;
@@ -29,6 +30,8 @@ pub struct StoredPage {
     pub record: PageRecord,
     /// Its links in page order, for whoever stores and queues them; one marked `nofollow` must not be followed.
     pub links: Vec<StoredLink>,
+    /// How many links are not among them, or must not be followed, by reason.
+    pub dropped: LinkDropCounts,
 }
 
 impl PageRecord {
@@ -40,7 +43,7 @@ impl PageRecord {
         cycle: u32,
         fetched_at: Timestamp,
     ) -> StoredPage {
-        let links = stored_links(extracted, url);
+        let (links, dropped) = stored_links(extracted, url);
         let record = Self {
             url: url.clone(),
             title: extracted.title.as_deref().map(|title| capped(title, MAX_TEXT_CHARS)),
@@ -58,7 +61,7 @@ impl PageRecord {
             unavailable_after: extracted.directives.unavailable_after,
             target_sites: target_sites(&links),
         };
-        StoredPage { record, links }
+        StoredPage { record, links, dropped }
     }
 }
 
@@ -79,13 +82,22 @@ fn canonical_within(extracted: &ExtractedPage, site: &Site) -> Option<PageUrl> {
     (canonical.site() == *site).then_some(canonical)
 }
 
-/// Links in their canonical form, merged once more, since several spellings may have become one.
-fn stored_links(extracted: &ExtractedPage, page: &PageUrl) -> Vec<StoredLink> {
-    let mut links: Vec<StoredLink> = Vec::new();
+/// Links in their canonical form, merged once more, since several spellings may have become one; and a count of those that are of no use.
+fn stored_links(extracted: &ExtractedPage, page: &PageUrl) -> (Vec<StoredLink>, LinkDropCounts) {
+    let (mut links, mut dropped): (Vec<StoredLink>, _) = (Vec::new(), LinkDropCounts::default());
+    let tally = extracted.link_tally;
+    let num_with_href = tally.num_a_with_href + tally.num_area_with_href;
+    dropped.add(LinkDrop::NotHttp, num_with_href.saturating_sub(tally.num_http));
     let mut place_of: HashMap<PageUrl, usize> = HashMap::new();
     let mut bytes_left = MAX_LINKS_BYTES;
     for link in &extracted.links {
-        let Ok(target) = PageUrl::from_url(link.url.clone()) else { continue };
+        let target = match PageUrl::from_url(link.url.clone()) {
+            Ok(target) => target,
+            Err(refusal) => {
+                dropped.count(LinkDrop::of_refusal(refusal));
+                continue;
+            }
+        };
         if target == *page {
             continue;
         }
@@ -102,14 +114,18 @@ fn stored_links(extracted: &ExtractedPage, page: &PageUrl) -> Vec<StoredLink> {
             }
             Entry::Vacant(place) => {
                 let bytes = place.key().as_str().len() + text.len();
-                let Some(left) = bytes_left.checked_sub(bytes).filter(|_| links.len() < MAX_LINKS) else { continue };
+                let Some(left) = bytes_left.checked_sub(bytes).filter(|_| links.len() < MAX_LINKS) else {
+                    dropped.count(LinkDrop::TooManyOnPage);
+                    continue;
+                };
                 bytes_left = left;
                 links.push(StoredLink { target: place.key().clone(), text, nofollow });
                 place.insert(links.len() - 1);
             }
         }
     }
-    links
+    dropped.add(LinkDrop::Nofollow, links.iter().filter(|link| link.nofollow).count());
+    (links, dropped)
 }
 
 /// The sites that links lead to, each once, in order of first appearance.

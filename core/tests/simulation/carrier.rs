@@ -341,7 +341,8 @@ impl Carrier {
         };
         if matches!(end, PageEnd::Page { .. }) {
             let depth = self.state.open_depth().saturating_add(1);
-            self.state.on_links(reply.links.into_iter().map(|url| FoundUrl { url, depth, num_hops: 0 }));
+            let links = reply.links.into_iter().map(|url| FoundUrl { url, depth, num_hops: 0 });
+            self.state.on_page_links(links, self.now);
             // The page is read before its end is told.
             self.now = self.now.plus(self.rng.millis(0, 50));
         }

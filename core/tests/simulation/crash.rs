@@ -41,7 +41,7 @@ impl Carrier {
             }
             108..=147 => {
                 let url = self.server.some_page(&mut self.rng);
-                self.state.on_links([FoundUrl { url, depth: 1, num_hops: 0 }]);
+                self.state.on_links([FoundUrl { url, depth: 1, num_hops: 0 }], self.now);
             }
             _ => return Ok(false),
         }

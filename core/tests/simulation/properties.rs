@@ -154,7 +154,9 @@ impl Row {
                 self.end_page(PageEnd::Answered { status: *status, answer });
             }
             Call::Fail => self.end_page(PageEnd::Failed(FetchFailure::Reset)),
-            Call::Link(number) => self.state.on_links([FoundUrl { url: some_url(*number), depth: 1, num_hops: 0 }]),
+            Call::Link(number) => {
+                self.state.on_links([FoundUrl { url: some_url(*number), depth: 1, num_hops: 0 }], self.now);
+            }
             Call::Seed(number) => self.state.add_seed(Seed { url: some_url(*number), scheme: SeedScheme::Written }),
             Call::Exclude(out) => {
                 let mut exclusions = Exclusions::default();

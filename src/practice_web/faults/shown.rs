@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{PLAIN_ROBOTS, PageFault, RobotsKind, SitemapKind};
+use super::{PLAIN_ROBOTS, PageFault, RobotsKind, SitemapKind, TrapKind};
 
 /// Which faults a practice web shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,6 +10,7 @@ pub struct Faults {
     robots: BTreeSet<RobotsKind>,
     pages: BTreeSet<PageFault>,
     sitemaps: BTreeSet<SitemapKind>,
+    traps: BTreeSet<TrapKind>,
 }
 
 impl Faults {
@@ -17,12 +18,14 @@ impl Faults {
     pub fn all() -> Self {
         let robots = RobotsKind::ALL.iter().copied().filter(|kind| !PLAIN_ROBOTS.contains(kind)).collect();
         let sitemaps = SitemapKind::ALL.iter().copied().collect();
-        Self { robots, pages: PageFault::ALL.iter().copied().collect(), sitemaps }
+        let traps = TrapKind::ALL.iter().copied().collect();
+        Self { robots, pages: PageFault::ALL.iter().copied().collect(), sitemaps, traps }
     }
 
     /// No fault: every site answers plainly.
     pub fn none() -> Self {
-        Self { robots: BTreeSet::new(), pages: BTreeSet::new(), sitemaps: BTreeSet::new() }
+        let (robots, pages) = (BTreeSet::new(), BTreeSet::new());
+        Self { robots, pages, sitemaps: BTreeSet::new(), traps: BTreeSet::new() }
     }
 
     /// Every fault but those that last until the asker's own time-out.
@@ -55,6 +58,17 @@ impl Faults {
     pub fn without_page(mut self, fault: PageFault) -> Self {
         self.pages.remove(&fault);
         self
+    }
+
+    /// With a site that has a trap like this.
+    pub fn with_trap(mut self, kind: TrapKind) -> Self {
+        self.traps.insert(kind);
+        self
+    }
+
+    /// The kinds of traps, in order.
+    pub fn traps(&self) -> impl Iterator<Item = TrapKind> {
+        self.traps.iter().copied()
     }
 
     /// The kinds of robots.txt, in order.

@@ -37,6 +37,7 @@ async fn every_planned_page_answers_as_its_label_says() {
             | AnswerKind::Page
             | AnswerKind::PanicPage
             | AnswerKind::LoginForm
+            | AnswerKind::Trap(_)
             | AnswerKind::Sitemap => 200,
         };
         let host =

@@ -1,7 +1,7 @@
 //! What is generated: enough of everything, all of it reachable, and the same from the same seed.
 
 use super::{
-    faults::SitemapKind,
+    faults::{SitemapKind, TrapKind},
     site_plan::{PagePlan, SitePlan},
     sitemaps::LISTED_PREFIX,
     *,
@@ -38,6 +38,11 @@ fn full_web_shows_every_fault_and_every_kind_of_robots() {
             |site: &SitePlan| site.pages.iter().filter(|page| page.path.starts_with(LISTED_PREFIX)).count();
         let best = shown.map(num_listed).max();
         assert_eq!(best, Some(if kind.is_readable() { 2 } else { 0 }), "{kind:?}");
+    }
+    for kind in TrapKind::ALL {
+        let shown: Vec<_> = sites.sites().iter().filter(|site| site.trap == Some(*kind)).collect();
+        let num_trap_pages = pages().filter(|page| page.answer == AnswerKind::Trap(*kind)).count();
+        assert!(shown.len() == 1 && num_trap_pages >= 20, "{kind:?}: {num_trap_pages} pages");
     }
     let shared: BTreeSet<Ipv4Addr> = sites.sites()[58..].iter().map(|site| site.address).collect();
     let all: BTreeSet<Ipv4Addr> = sites.sites().iter().map(|site| site.address).collect();
@@ -76,7 +81,9 @@ fn page_sizes_look_like_real_ones() {
     let sites = PracticeSites::generate(PracticePlan::demo(4));
     let mut sizes: Vec<usize> = Vec::new();
     for site in sites.sites() {
-        sizes.extend(site.pages.iter().map(|page| page.target_bytes));
+        // A trap is made of many small pages.
+        let pages = site.pages.iter().filter(|page| !matches!(page.answer, AnswerKind::Trap(_)));
+        sizes.extend(pages.map(|page| page.target_bytes));
     }
     sizes.sort_unstable();
     let median = sizes[sizes.len() / 2];

@@ -1,5 +1,6 @@
 mod barriers;
 mod edges;
+mod discover;
 mod found_by_simulation;
 mod lending;
 mod records;
@@ -114,7 +115,7 @@ impl Play {
     }
 
     fn link(&mut self, raw: &str) {
-        self.state.on_links([FoundUrl { url: url(raw), depth: 1, num_hops: 0 }]);
+        self.state.on_links([FoundUrl { url: url(raw), depth: 1, num_hops: 0 }], self.now);
     }
 
     /// How long from now until the next request may start.
@@ -486,7 +487,7 @@ fn host_and_depth_of_the_open_request_are_told() {
     assert_eq!((play.state.open_host(), play.state.open_depth()), (None, 0));
     play.allow_all();
     play.store_page();
-    play.state.on_links([FoundUrl { url: url("https://www.a.test/deep"), depth: 3, num_hops: 0 }]);
+    play.state.on_links([FoundUrl { url: url("https://www.a.test/deep"), depth: 3, num_hops: 0 }], play.now);
     play.allow_all();
     play.ask();
     assert_eq!((play.state.open_host(), play.state.open_depth()), (Some("www.a.test"), 3));
