@@ -22,6 +22,7 @@ pub mod extract;
 pub mod http_date;
 pub mod identity;
 pub mod key;
+pub mod language;
 pub mod ledger;
 pub mod link;
 mod older;
