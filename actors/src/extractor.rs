@@ -15,6 +15,7 @@ use bytes::Bytes;
 use lohisoftbot_core::barrier::BarrierKind;
 use lohisoftbot_core::extract::{FetchedPage, extract, is_other_format};
 use lohisoftbot_core::ledger::TicketNumber;
+use lohisoftbot_core::page_choice::PageLinks;
 use lohisoftbot_core::politeness::StoredAs;
 use lohisoftbot_core::record::{PageRecord, StoredLink, StoredPage};
 use lohisoftbot_core::response::ResponseHead;
@@ -63,10 +64,6 @@ pub struct ExtractPage {
     pub reply: Reply<PageExtracted>,
 }
 
-/// A link that may be followed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FollowableLink(pub PageUrl);
-
 /// A page was read.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
@@ -75,13 +72,13 @@ pub struct PageExtracted {
     pub ticket: TicketNumber,
     /// What became of it.
     pub stored: StoredAs,
-    /// The links on it that may be followed.
-    pub links: Vec<FollowableLink>,
+    /// The links on it that may be followed, and what else it says about the pages around it.
+    pub links: PageLinks,
 }
 
 impl ReadingEnd for PageExtracted {
     fn lost(ticket: TicketNumber) -> Self {
-        Self { ticket, stored: StoredAs::ExtractionFailed, links: Vec::new() }
+        Self { ticket, stored: StoredAs::ExtractionFailed, links: PageLinks::default() }
     }
 }
 
@@ -116,10 +113,11 @@ impl ExtractorActor {
         }
         let StoredPage { record, links } =
             PageRecord::of_extracted(&extracted, &page.url, &page.head, page.cycle, page.fetched_at);
+        let around = PageLinks::of_extracted(&extracted, &links);
         if extracted.directives.allows_storing(page.fetched_at) {
-            ReadPage::Storable { record: Box::new(record), links }
+            ReadPage::Storable { record: Box::new(record), links, around }
         } else {
-            ReadPage::Noindex { links }
+            ReadPage::Noindex { around }
         }
     }
 }
@@ -129,10 +127,11 @@ enum ReadPage {
     Storable {
         record: Box<PageRecord>,
         links: Vec<StoredLink>,
+        around: PageLinks,
     },
     /// It asks not to be indexed; its links may be followed all the same.
     Noindex {
-        links: Vec<StoredLink>,
+        around: PageLinks,
     },
     /// It is no page, whatever its type says.
     NotHtml,
@@ -155,26 +154,25 @@ impl Handler<ExtractPage> for ExtractorActor {
             Err(_) => {
                 self.stats.num_extraction_panics.add_one();
                 tracing::warn!(%url, "the page made its extraction fail; nothing of it is kept");
-                (StoredAs::ExtractionFailed, Vec::new())
+                (StoredAs::ExtractionFailed, PageLinks::default())
             }
             Ok(ReadPage::NotHtml) => {
                 self.index.do_send(ApplyChange(StoreChange::RemovePage { url }));
-                (StoredAs::NotHtml, Vec::new())
+                (StoredAs::NotHtml, PageLinks::default())
             }
             Ok(ReadPage::Barrier(kind)) => {
                 if kind.closes_page() {
                     self.index.do_send(ApplyChange(StoreChange::RemovePage { url }));
                 }
-                (StoredAs::Barrier(kind), Vec::new())
+                (StoredAs::Barrier(kind), PageLinks::default())
             }
-            Ok(ReadPage::Noindex { links }) => {
+            Ok(ReadPage::Noindex { around }) => {
                 self.index.do_send(ApplyChange(StoreChange::RemovePage { url }));
-                (StoredAs::Noindex, followable(&links))
+                (StoredAs::Noindex, around)
             }
-            Ok(ReadPage::Storable { record, links }) => {
-                let may_be_followed = followable(&links);
+            Ok(ReadPage::Storable { record, links, around }) => {
                 self.index.do_send(StorePage { record, links, permit });
-                (StoredAs::Record, may_be_followed)
+                (StoredAs::Record, around)
             }
         };
         reply.tell(|ticket| PageExtracted { ticket, stored, links });
@@ -194,10 +192,6 @@ impl Handler<DieNow> for ExtractorActor {
     fn handle(&mut self, _: DieNow, _: &mut Self::Context) {
         panic!("fail point reached: the extractor dies");
     }
-}
-
-fn followable(links: &[StoredLink]) -> Vec<FollowableLink> {
-    links.iter().filter(|link| !link.nofollow).map(|link| FollowableLink(link.target.clone())).collect()
 }
 
 /// Lets a test make extraction panic by the page's own bytes.

@@ -65,7 +65,7 @@ impl Graph {
         while let Some(url) = explorer.urls.get(nodes.len()).cloned() {
             let gives = explorer.read(&url);
             let targets = match &gives {
-                Gives::Page(page) => page.links.clone(),
+                Gives::Page(page) => page.around.links.iter().map(|link| link.url.clone()).collect(),
                 Gives::Redirect(target) => vec![target.clone()],
                 Gives::Nothing => Vec::new(),
             };

@@ -63,7 +63,10 @@ impl Weights {
     pub fn kept(&self, requests: impl IntoIterator<Item = usize>) -> f64 {
         let mut is_taken = vec![false; self.of_document.len()];
         let documents = requests.into_iter().filter_map(|place| self.document_of[place]);
-        documents.filter(|&document| !std::mem::replace(&mut is_taken[document], true)).map(|d| self.of_document[d]).sum()
+        documents
+            .filter(|&document| !std::mem::replace(&mut is_taken[document], true))
+            .map(|d| self.of_document[d])
+            .sum()
     }
 }
 
@@ -132,7 +135,8 @@ fn twins(graph: &Graph, document_of: &[Option<usize>], first_of: &[usize]) -> Ve
     let mut groups: Vec<Vec<usize>> = groups.into_values().collect();
     for (document, &place) in first_of.iter().enumerate() {
         let Some(page) = page_at(graph, place) else { continue };
-        let versions = page.versions.iter().filter_map(|url| document_of[graph.end_of(*places.get(url)?)?]);
+        let versions =
+            page.around.versions.iter().filter_map(|(_, url)| document_of[graph.end_of(*places.get(url)?)?]);
         groups.push(std::iter::once(document).chain(versions).collect());
     }
     let mut is_twin = vec![false; first_of.len()];
@@ -172,7 +176,11 @@ fn without_language(url: &PageUrl) -> (String, Option<Language>) {
     let folders: Vec<&str> = folders.split('/').filter(|part| take(part)).collect();
     let is_tag_alone = Language::of_path_part(file).is_some();
     let mut parts = file.split('.').enumerate();
-    let file: Vec<&str> = parts.by_ref().filter(|(number, part)| (*number == 0 && !is_tag_alone) || take(part)).map(|(_, part)| part).collect();
+    let file: Vec<&str> = parts
+        .by_ref()
+        .filter(|(number, part)| (*number == 0 && !is_tag_alone) || take(part))
+        .map(|(_, part)| part)
+        .collect();
     let file = file.join(".");
     let file = if file == "index.html" { "" } else { file.as_str() };
     let query = url.as_url().query().unwrap_or_default();

@@ -88,8 +88,11 @@ fn measure(served: &dyn Served, is_real: bool) -> anyhow::Result<Figures> {
     if std::env::var_os("SHOW_REQUESTS").is_some() {
         let greedy = crawlers::greedy(&graph, &weights);
         for number in 0..20 {
-            let ours = asked.get(number).map(|url| (url.path_and_query(), places.get(url).map_or(0.0, |&place| weights.kept([place]))));
-            let best = greedy.get(number).map(|&place| (graph.nodes[place].url.path_and_query(), weights.kept([place])));
+            let ours = asked
+                .get(number)
+                .map(|url| (url.path_and_query(), places.get(url).map_or(0.0, |&place| weights.kept([place]))));
+            let best =
+                greedy.get(number).map(|&place| (graph.nodes[place].url.path_and_query(), weights.kept([place])));
             eprintln!("{:<60} {:<60}", format!("{ours:?}"), format!("{best:?}"));
         }
     }

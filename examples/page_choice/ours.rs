@@ -11,7 +11,7 @@ use lohisoftbot_core::exclusion::Exclusions;
 use lohisoftbot_core::ledger::RequestKind;
 use lohisoftbot_core::outcome::{self, Answer, FetchFailure};
 use lohisoftbot_core::politeness::{
-    Arrival, FoundUrl, HostAction, HostState, LentRobots, PageEnd, RobotsEnd, SitemapEnd, SiteRules, StoredAs, Ticket,
+    Arrival, HostAction, HostState, LentRobots, PageEnd, RobotsEnd, SiteRules, SitemapEnd, StoredAs, Ticket,
 };
 use lohisoftbot_core::robots::PRODUCT_TOKEN;
 use lohisoftbot_core::robots::status::BodyEnd;
@@ -117,9 +117,7 @@ impl Crawl<'_> {
             Answer::Html => {
                 let page = read_page(url, &head, &body, self.now);
                 let stored = page.as_ref().map_or(StoredAs::NotHtml, |page| page.stored);
-                let depth = self.state.open_depth().saturating_add(1);
-                let links = page.into_iter().flat_map(|page| page.links);
-                self.state.on_links(links.map(|url| FoundUrl { url, depth, num_hops: 0 }));
+                self.state.on_page_links(ticket.number, page.map(|page| page.around).unwrap_or_default());
                 self.state.on_outcome(ticket.number, PageEnd::Page { status, stored }, arrival);
             }
             Answer::Sitemap => {

@@ -3,6 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use lohisoftbot_core::extract::{FetchedPage, extract, is_other_format};
+use lohisoftbot_core::page_choice::PageLinks;
 use lohisoftbot_core::politeness::StoredAs;
 use lohisoftbot_core::record::{PageRecord, StoredPage};
 use lohisoftbot_core::response::ResponseHead;
@@ -14,14 +15,12 @@ use lohisoftbot_core::url::PageUrl;
 pub struct ReadPage {
     /// What becomes of it.
     pub stored: StoredAs,
-    /// The links on it that may be followed.
-    pub links: Vec<PageUrl>,
+    /// The links on it that may be followed, and what else it says about the pages around it.
+    pub around: PageLinks,
     /// Its canonical URL within the site, if it names one.
     pub canonical: Option<PageUrl>,
     /// The language of its html element.
     pub language: Option<String>,
-    /// The versions in other languages that it names by hreflang.
-    pub versions: Vec<PageUrl>,
     /// A hash of its title and text.
     pub text: u64,
 }
@@ -40,10 +39,9 @@ pub fn read_page(url: &PageUrl, head: &ResponseHead, body: &[u8], at: Timestamp)
     let is_kept = extracted.directives.allows_storing(at);
     Some(ReadPage {
         stored: if is_kept { StoredAs::Record } else { StoredAs::Noindex },
-        links: links.into_iter().filter(|link| !link.nofollow).map(|link| link.target).collect(),
+        around: PageLinks::of_extracted(&extracted, &links),
         canonical: record.canonical,
         language: extracted.lang,
-        versions: Vec::new(),
         text: hash_of_text(extracted.title.as_deref(), body),
     })
 }

@@ -145,6 +145,7 @@ impl HostState {
         }
         // URLs of an origin whose robots.txt failed stand back while others can be asked.
         let any_failed = self.any_robots_failed();
+        self.queue.weigh();
         let stands_back = |entry: &FrontierEntry| any_failed && self.robots_failed(&entry.url);
         let best = self.queue.best(stands_back).map(|entry| entry.url.clone());
         if let Some(intent) = best.and_then(|url| self.propose(url, now)) {

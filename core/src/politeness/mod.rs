@@ -26,7 +26,7 @@ use crate::budget::Budget;
 use crate::exclusion::Exclusions;
 use crate::ledger::{FinishReason, RequestKind, RobotsGround, SiteAccount, SiteEvent, TicketNumber, WaitReason};
 use crate::origin::Origin;
-use crate::page_choice::PageQueue;
+use crate::page_choice::{PageLinks, PageQueue};
 use crate::site::Site;
 use crate::site_row::{self, SeedTaken};
 use crate::time::Timestamp;
@@ -222,7 +222,16 @@ impl HostState {
         self.site.contains_host(host) && !self.exclusions.covers_host(host)
     }
 
-    /// Takes links of this site into the queue; others and excluded ones are left out.
+    /// The page of `ticket` was read, and says this about the pages around it. Only this site's are taken, and no excluded ones. Called
+    /// before its outcome; of a ticket that is not the open one, nothing is taken.
+    pub fn on_page_links(&mut self, ticket: TicketNumber, mut page: PageLinks) {
+        let Some(open) = self.account.open.as_ref().filter(|open| open.ticket == ticket) else { return };
+        let url = open.url.clone();
+        page.links.retain(|link| self.is_own_host(link.url.host()));
+        self.queue.add_links(&url, page, self.rules.max_queued_urls);
+    }
+
+    /// Takes links that other sites have to this one into the queue; others and excluded ones are left out.
     pub fn on_links(&mut self, found: impl IntoIterator<Item = FoundUrl>) {
         for link in found {
             if self.is_own_host(link.url.host()) {
