@@ -66,8 +66,10 @@ impl Language {
                 || (subtag.len() == 3 && subtag.bytes().all(|byte| byte.is_ascii_digit()))
                 || subtag.eq_ignore_ascii_case("valencia")
         };
-        let second_fits = subtags.next().is_none_or(is_second);
-        let third_fits = subtags.next().is_none_or(|third| third.len() == 2);
+        let (second, third) = (subtags.next(), subtags.next());
+        let second_fits = second.is_none_or(is_second);
+        // A region stands behind a script: `zh-hant-tw`.
+        let third_fits = third.is_none_or(|third| third.len() == 2 && second.is_some_and(|script| script.len() == 4));
         (is_known && second_fits && third_fits && subtags.next().is_none()).then(|| Self::of_tag(part)).flatten()
     }
 

@@ -22,8 +22,6 @@ const UP_SHARE: f64 = 0.3;
 const NUM_ROUNDS: usize = 20;
 /// A seed, and a page that other sites link to, gets this many times the rank that every page starts from.
 const SEED_START: f64 = 2.0;
-/// A page behind a query is one view of many onto the same things, as a rule.
-const QUERY_FACTOR: f64 = 0.5;
 
 /// What one URL promises.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -58,8 +56,7 @@ pub(super) fn weigh(entries: &[FrontierEntry]) -> Vec<Weight> {
         } else {
             Promise::Page
         };
-        let factor = if entry.url.as_url().query().is_some() { QUERY_FACTOR } else { 1.0 };
-        Weight { promise, rank: ranks[place] * factor }
+        Weight { promise, rank: ranks[place] }
     };
     entries.iter().enumerate().map(weight).collect()
 }
@@ -167,10 +164,9 @@ impl Versions {
         for (place, address) in known().filter(|(place, _)| !is_stored(place) && entries[*place].has_record) {
             taken.entry(address.document).or_default().push(place);
         }
-        let main = main_language(entries).or_else(|| {
-            let first_taken = taken.values().filter_map(|places| places.iter().min()).min();
-            first_taken.and_then(|&place| addresses[place]).and_then(|address| address.language)
-        });
+        let tag_at = |place: &usize| addresses[*place].and_then(|address| address.language);
+        let first_tagged = || taken.values().flatten().filter(|place| tag_at(place).is_some()).min();
+        let main = main_language(entries).or_else(|| first_tagged().and_then(tag_at));
         let proven = proven_languages(entries, &addresses, main);
         let closeness = |language: &Language| main.map_or(Closeness::Other, |main| language.closeness(&main));
         let nearest = proven.iter().map(closeness).max().unwrap_or(Closeness::Other);
