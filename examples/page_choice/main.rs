@@ -85,22 +85,6 @@ fn measure(served: &dyn Served, is_real: bool) -> anyhow::Result<Figures> {
     let places = graph.places();
     let asked = ours::requests(served).with_context(|| served.name())?;
     let share = |kept: f64| kept / weights.total().max(f64::MIN_POSITIVE);
-    if std::env::var_os("SHOW_REQUESTS").is_some() {
-        let greedy = crawlers::greedy(&graph, &weights);
-        for number in 0..20 {
-            let ours = asked
-                .get(number)
-                .map(|url| (url.path_and_query(), places.get(url).map_or(0.0, |&place| weights.kept([place]))));
-            let best =
-                greedy.get(number).map(|&place| (graph.nodes[place].url.path_and_query(), weights.kept([place])));
-            eprintln!("{:<60} {:<60}", format!("{ours:?}"), format!("{best:?}"));
-        }
-    }
-    if let Some(dir) = std::env::var_os("DUMP_GRAPHS") {
-        let dump = serde_json::json!({"name": served.name(), "real": is_real, "urls": graph.nodes.iter().map(|n| n.url.path_and_query()).collect::<Vec<_>>(),
-          "to": graph.nodes.iter().map(|n| &n.to).collect::<Vec<_>>(), "doc": weights.document_of, "w": weights.of_document});
-        fs::write(std::path::Path::new(&dir).join(served.name()), dump.to_string())?;
-    }
     Ok(Figures {
         site: served.name(),
         is_real,
