@@ -142,7 +142,7 @@ fn pages_above(entries: &[FrontierEntry]) -> Vec<Option<usize>> {
 struct Versions {
     addresses: Vec<Option<Address>>,
     main: Option<Language>,
-    /// Addresses of documents that were taken, by document.
+    /// Places of what was taken in this cycle, by document.
     taken: HashMap<u64, Vec<usize>>,
     /// Languages that paths name, as far as it is proven that they do, in order.
     proven: Vec<Language>,
@@ -156,12 +156,7 @@ impl Versions {
         let addresses: Vec<Option<Address>> = entries.iter().map(address).collect();
         let known = || addresses.iter().enumerate().filter_map(|(place, address)| Some((place, (*address)?)));
         let mut taken: HashMap<u64, Vec<usize>> = HashMap::new();
-        // What was taken in this cycle stands for its document; else what the store holds.
-        let is_stored = |place: &usize| entries[*place].standing == EntryStanding::Stored;
-        for (place, address) in known().filter(|(place, _)| is_stored(place)) {
-            taken.entry(address.document).or_default().push(place);
-        }
-        for (place, address) in known().filter(|(place, _)| !is_stored(place) && entries[*place].has_record) {
+        for (place, address) in known().filter(|(place, _)| entries[*place].standing == EntryStanding::Stored) {
             taken.entry(address.document).or_default().push(place);
         }
         let tag_at = |place: &usize| addresses[*place].and_then(|address| address.language);
@@ -178,7 +173,7 @@ impl Versions {
         let Some(address) = self.addresses[place] else { return false };
         let taken = self.taken.get(&address.document).map_or(&[][..], Vec::as_slice);
         entry.is_other_version
-            || taken.iter().take_while(|&&taken| taken != place).any(|&taken| self.is_version_of(&address, taken))
+            || taken.iter().any(|&taken| taken != place && self.is_version_of(&address, taken))
             || address.language.is_some_and(|language| self.is_side_language(&language))
     }
 

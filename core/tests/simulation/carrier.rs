@@ -13,8 +13,8 @@ use lohisoftbot_core::origin::{Origin, Scheme};
 use lohisoftbot_core::outcome::{self, Answer};
 use lohisoftbot_core::page_choice::{LinkedPage, PageLinks};
 use lohisoftbot_core::politeness::{
-    Arrival, HostAction, HostState, PageEnd, RequestIntent, RobotsEnd, Seed, SeedScheme, SiteRules,
-    SitemapEnd, StoredAs, Ticket,
+    Arrival, HostAction, HostState, PageEnd, RequestIntent, RobotsEnd, Seed, SeedScheme, SiteRules, SitemapEnd,
+    StoredAs, Ticket,
 };
 use lohisoftbot_core::time::Timestamp;
 
