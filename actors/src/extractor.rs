@@ -16,6 +16,7 @@ use lohisoftbot_core::barrier::BarrierKind;
 use lohisoftbot_core::discovery::LinkDropCounts;
 use lohisoftbot_core::extract::{FetchedPage, extract, is_other_format};
 use lohisoftbot_core::ledger::TicketNumber;
+use lohisoftbot_core::page_choice::PageLinks;
 use lohisoftbot_core::politeness::StoredAs;
 use lohisoftbot_core::record::{PageRecord, StoredLink, StoredPage};
 use lohisoftbot_core::response::ResponseHead;
@@ -64,10 +65,6 @@ pub struct ExtractPage {
     pub reply: Reply<PageExtracted>,
 }
 
-/// A link that may be followed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FollowableLink(pub PageUrl);
-
 /// A page was read.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
@@ -76,15 +73,16 @@ pub struct PageExtracted {
     pub ticket: TicketNumber,
     /// What became of it.
     pub stored: StoredAs,
-    /// The links on it that may be followed.
-    pub links: Vec<FollowableLink>,
-    /// How many others are on it, by what is against them.
+    /// The links on it that may be followed, and what else it says about the pages around it.
+    pub links: PageLinks,
+    /// How many other links are on it, by what is against them.
     pub dropped: LinkDropCounts,
 }
 
 impl ReadingEnd for PageExtracted {
     fn lost(ticket: TicketNumber) -> Self {
-        Self { ticket, stored: StoredAs::ExtractionFailed, links: Vec::new(), dropped: LinkDropCounts::default() }
+        let (links, dropped) = (PageLinks::default(), LinkDropCounts::default());
+        Self { ticket, stored: StoredAs::ExtractionFailed, links, dropped }
     }
 }
 
@@ -119,10 +117,11 @@ impl ExtractorActor {
         }
         let StoredPage { record, links, dropped } =
             PageRecord::of_extracted(&extracted, &page.url, &page.head, page.cycle, page.fetched_at);
+        let around = PageLinks::of_extracted(&extracted, &links);
         if extracted.directives.allows_storing(page.fetched_at) {
-            ReadPage::Storable { record: Box::new(record), links, dropped }
+            ReadPage::Storable { record: Box::new(record), links, around, dropped }
         } else {
-            ReadPage::Noindex { links, dropped }
+            ReadPage::Noindex { around, dropped }
         }
     }
 }
@@ -132,11 +131,12 @@ enum ReadPage {
     Storable {
         record: Box<PageRecord>,
         links: Vec<StoredLink>,
+        around: PageLinks,
         dropped: LinkDropCounts,
     },
     /// It asks not to be indexed; its links may be followed all the same.
     Noindex {
-        links: Vec<StoredLink>,
+        around: PageLinks,
         dropped: LinkDropCounts,
     },
     /// It is no page, whatever its type says.
@@ -161,26 +161,25 @@ impl Handler<ExtractPage> for ExtractorActor {
             Err(_) => {
                 self.stats.num_extraction_panics.add_one();
                 tracing::warn!(%url, "the page made its extraction fail; nothing of it is kept");
-                (StoredAs::ExtractionFailed, Vec::new(), nothing)
+                (StoredAs::ExtractionFailed, PageLinks::default(), nothing)
             }
             Ok(ReadPage::NotHtml) => {
                 self.index.do_send(ApplyChange(StoreChange::RemovePage { url }));
-                (StoredAs::NotHtml, Vec::new(), nothing)
+                (StoredAs::NotHtml, PageLinks::default(), nothing)
             }
             Ok(ReadPage::Barrier(kind)) => {
                 if kind.closes_page() {
                     self.index.do_send(ApplyChange(StoreChange::RemovePage { url }));
                 }
-                (StoredAs::Barrier(kind), Vec::new(), nothing)
+                (StoredAs::Barrier(kind), PageLinks::default(), nothing)
             }
-            Ok(ReadPage::Noindex { links, dropped }) => {
+            Ok(ReadPage::Noindex { around, dropped }) => {
                 self.index.do_send(ApplyChange(StoreChange::RemovePage { url }));
-                (StoredAs::Noindex, followable(&links), dropped)
+                (StoredAs::Noindex, around, dropped)
             }
-            Ok(ReadPage::Storable { record, links, dropped }) => {
-                let may_be_followed = followable(&links);
+            Ok(ReadPage::Storable { record, links, around, dropped }) => {
                 self.index.do_send(StorePage { record, links, permit });
-                (StoredAs::Record, may_be_followed, dropped)
+                (StoredAs::Record, around, dropped)
             }
         };
         reply.tell(|ticket| PageExtracted { ticket, stored, links, dropped });
@@ -200,10 +199,6 @@ impl Handler<DieNow> for ExtractorActor {
     fn handle(&mut self, _: DieNow, _: &mut Self::Context) {
         panic!("fail point reached: the extractor dies");
     }
-}
-
-fn followable(links: &[StoredLink]) -> Vec<FollowableLink> {
-    links.iter().filter(|link| !link.nofollow).map(|link| FollowableLink(link.target.clone())).collect()
 }
 
 /// Lets a test make extraction panic by the page's own bytes.

@@ -24,6 +24,7 @@ pub mod forecast;
 pub mod http_date;
 pub mod identity;
 pub mod key;
+pub mod language;
 pub mod ledger;
 pub mod link;
 mod older;

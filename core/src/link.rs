@@ -11,4 +11,6 @@ pub struct Link {
     pub text: String,
     /// Every one of its links carries nofollow, ugc or sponsored.
     pub nofollow: bool,
+    /// Place among the page's links of the one that it stands below in an outline: a list inside a list. Not stored.
+    pub above: Option<usize>,
 }

@@ -1,17 +1,25 @@
-//! Which URL of a site's queue is asked for next: the home page first, then sitemaps, then shallow pages that many pages of the site link
-//! to, then those that only a sitemap lists, in its order.
+//! Which URL of a site's queue is asked for next: the home page first, then sitemaps, then what pages link to, by an estimate of its
+//! PageRank, then what only a sitemap lists, in its order; files that are no pages and other languages' versions last.
 //!
+//! [`weighing`] makes the estimate, [`links`] remembers what it is made of. `docs/PAGE_CHOICE.md` says how well it does.
 //! [`PageQueue`] is the site's page queue. It remembers what became of each URL in the newest cycle, so that no URL is asked twice and
 //! `explain` can answer. Invariant: a URL stands in it once, and never more than `max_urls` URLs or [`MAX_QUEUE_URL_BYTES`] stand in it.
 
+mod address;
+mod links;
+mod of_page;
+mod rank;
 mod sitemaps;
 #[cfg(test)]
 mod tests;
+mod weighing;
+#[cfg(test)]
+mod weighing_tests;
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::num::NonZeroU64;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +28,10 @@ use crate::ledger::RequestKind;
 use crate::site_row::SiteFrontier;
 use crate::url::PageUrl;
 
+use rank::Rank;
+use weighing::Weight;
+
+pub use links::{LinkedPage, NUM_LINK_SLOTS, PageLinks, PageReading};
 pub use sitemaps::{MAX_CHILDREN_OF_INDEX, MAX_INDEX_DEPTH, MAX_NAMED_SITEMAPS};
 
 /// Most bytes of URLs in one site's queue: the queue is stored as one value, and that has a limit.
@@ -218,61 +230,61 @@ pub struct FrontierEntry {
     pub standing: EntryStanding,
     /// What it is asked for.
     pub role: EntryRole,
-}
-
-/// Rank among queued URLs; the smallest goes first.
-type Rank = (bool, bool, u8, Class, Reverse<u64>);
-
-/// The first part of a URL's rank. A page that pages link to goes before one that is merely listed, whatever their paths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Class {
-    Home,
-    Sitemap,
-    Linked,
-    Listed,
+    /// The pages that link to it, of those that were read: a bit for the [`PageReading::slot`] of each.
+    pub linked_from: u32,
+    /// Fingerprint of the URL above it in the outline of the page that made it known.
+    pub above: Option<NonZeroU64>,
+    /// A page names it as its version in another language.
+    pub is_other_version: bool,
+    /// What is remembered of its page since it was read last.
+    pub reading: Option<Box<PageReading>>,
 }
 
 impl FrontierEntry {
-    /// A guess goes behind all else: whoever is answered enough without it does not ask for it.
-    fn rank(&self, stands_back: impl Fn(&Self) -> bool) -> Rank {
-        let is_guess = self.role == EntryRole::GuessedSitemap;
-        let (class, weight) = match self.role {
-            // What an index lists goes before the other sitemaps: an index alone names no page.
-            EntryRole::Sitemap { depth } => (Class::Sitemap, u64::from(depth)),
-            EntryRole::GuessedSitemap => (Class::Sitemap, 0),
-            EntryRole::Page if self.url.is_home() && self.depth == 0 => (Class::Home, self.weight()),
-            EntryRole::Page if self.num_inlinks > 0 => (Class::Linked, self.weight()),
-            EntryRole::Page => (Class::Listed, 0),
-        };
-        (stands_back(self), is_guess, self.num_tries, class, Reverse(weight))
+    /// A page that waits, of which nothing else is known yet.
+    pub fn new(url: PageUrl, depth: u16) -> Self {
+        Self {
+            url,
+            depth,
+            num_inlinks: 0,
+            num_tries: 0,
+            num_hops: 0,
+            has_record: false,
+            standing: EntryStanding::Queued,
+            role: EntryRole::Page,
+            linked_from: 0,
+            above: None,
+            is_other_version: false,
+            reading: None,
+        }
     }
 
     /// Whether nothing is known of it but that a sitemap lists it.
     fn is_merely_listed(&self) -> bool {
         self.role == EntryRole::Page && self.num_inlinks == 0
     }
-
-    /// Weight among queued URLs; the larger goes first.
-    ///
-    /// In-site links speak for a page, distance and path depth against it, a query too (listings and calendars hang on queries).
-    fn weight(&self) -> u64 {
-        if self.url.is_home() {
-            return u64::MAX - u64::from(self.depth);
-        }
-        let path_segments = self.url.as_url().path().split('/').filter(|s| !s.is_empty()).count() as u64;
-        let query_cost = if self.url.as_url().query().is_some() { 3 } else { 0 };
-        let cost = 1 + u64::from(self.depth) + path_segments + query_cost;
-        (u64::from(self.num_inlinks) + 2) * 1000 / cost
-    }
 }
 
 /// The URLs of one site and what became of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct PageQueue {
     entries: Vec<FrontierEntry>,
     places: HashMap<u64, usize, BuildHasherDefault<Prehashed>>,
     num_url_bytes: usize,
+    /// What each entry promised when [`PageQueue::weigh`] looked; without the entries that came since.
+    weights: Vec<Weight>,
+    /// Nothing changed since.
+    is_weighed: bool,
 }
+
+/// What else is in a queue follows from its entries.
+impl PartialEq for PageQueue {
+    fn eq(&self, other: &Self) -> bool {
+        self.entries == other.entries
+    }
+}
+
+impl Eq for PageQueue {}
 
 impl From<SiteFrontier> for PageQueue {
     fn from(stored: SiteFrontier) -> Self {
@@ -309,6 +321,7 @@ impl PageQueue {
     pub fn add(&mut self, url: PageUrl, depth: u16, num_hops: u8, max_urls: usize) -> Added {
         if let Some(&place) = self.places.get(&url.fingerprint()) {
             let entry = &mut self.entries[place];
+            self.is_weighed &= entry.depth <= depth && entry.num_inlinks > 0;
             entry.num_inlinks = entry.num_inlinks.saturating_add(1);
             entry.depth = entry.depth.min(depth);
             if depth == 0 && entry.num_tries == 0 {
@@ -320,17 +333,7 @@ impl PageQueue {
         if self.entries.len() >= max_urls || self.num_url_bytes + url.as_str().len() > MAX_QUEUE_URL_BYTES {
             return Added::NoRoom;
         }
-        let (standing, role) = (EntryStanding::Queued, EntryRole::Page);
-        self.push(FrontierEntry {
-            url,
-            depth,
-            num_inlinks: 1,
-            num_tries: 0,
-            num_hops,
-            has_record: false,
-            standing,
-            role,
-        });
+        self.push(FrontierEntry { num_inlinks: 1, num_hops, ..FrontierEntry::new(url, depth) });
         Added::New
     }
 
@@ -344,6 +347,7 @@ impl PageQueue {
                 EntryStanding::Dropped(reason) => entry.has_record && !reason.removes_record(),
             };
             entry.standing = standing;
+            self.is_weighed = false;
         }
     }
 
@@ -352,6 +356,7 @@ impl PageQueue {
         for entry in &mut self.entries {
             entry.has_record = is_stored(&entry.url);
         }
+        self.is_weighed = false;
     }
 
     /// Counts one more request for a URL and gives the new count.
@@ -367,18 +372,32 @@ impl PageQueue {
         self.entries.iter().filter(|entry| entry.standing == EntryStanding::Queued)
     }
 
-    /// The queued URLs, best first: one that `stands_back` behind all others, those never tried before those tried, then by weight,
-    /// then as found.
+    /// Looks at what each URL promises by all that is known now. Without it, the order is the one of the last look.
+    pub fn weigh(&mut self) {
+        if !self.is_weighed {
+            self.weights = weighing::weigh(&self.entries);
+            self.is_weighed = true;
+        }
+    }
+
+    /// The queued URLs, best first: one that `stands_back` behind all others, those never tried before those tried, then by what they
+    /// promise, then as found.
     pub fn by_choice(&self, stands_back: impl Fn(&FrontierEntry) -> bool) -> Vec<PageUrl> {
-        let mut queued: Vec<_> = self.queued().collect();
-        queued.sort_by_cached_key(|entry| entry.rank(&stands_back));
-        queued.into_iter().map(|entry| entry.url.clone()).collect()
+        let mut queued: Vec<_> = self.ranked(&stands_back).collect();
+        queued.sort_by(|(one, _), (other, _)| one.cmp(other));
+        queued.into_iter().map(|(_, entry)| entry.url.clone()).collect()
     }
 
     /// The first of [`Self::by_choice`], in one pass and without a copy.
     pub fn best(&self, stands_back: impl Fn(&FrontierEntry) -> bool) -> Option<&FrontierEntry> {
-        // `min_by_key` keeps the first of equals: the one found first.
-        self.queued().min_by_key(|entry| entry.rank(&stands_back))
+        // `min_by` keeps the first of equals: the one found first.
+        self.ranked(&stands_back).min_by(|(one, _), (other, _)| one.cmp(other)).map(|(_, entry)| entry)
+    }
+
+    fn ranked(&self, stands_back: &impl Fn(&FrontierEntry) -> bool) -> impl Iterator<Item = (Rank, &FrontierEntry)> {
+        let weights = self.weights.iter().copied().chain(std::iter::repeat(Weight::default()));
+        let queued = self.entries.iter().zip(weights).filter(|(entry, _)| entry.standing == EntryStanding::Queued);
+        queued.map(move |(entry, weight)| (entry.rank(weight, stands_back), entry))
     }
 
     /// Rewrites every URL that `rewrite` has a new form for; used when a guessed scheme turns out wrong.
@@ -396,6 +415,7 @@ impl PageQueue {
         if let Entry::Vacant(place) = self.places.entry(entry.url.fingerprint()) {
             place.insert(self.entries.len());
             self.num_url_bytes += entry.url.as_str().len();
+            self.is_weighed = false;
             self.entries.push(entry);
         }
     }
@@ -415,6 +435,7 @@ impl PageQueue {
             entry.standing = EntryStanding::Queued;
             entry.num_tries = 0;
         }
+        self.is_weighed = false;
     }
 
     /// Forgets every URL that `keep` does not hold on to; gives how many went.

@@ -179,7 +179,7 @@ impl Stored for SiteRow {
 }
 
 impl Stored for SiteFrontier {
-    const VERSION: u8 = 2;
+    const VERSION: u8 = 3;
 
     fn from_older(version: u8, body: &[u8]) -> Result<Self, CodecError> {
         older::site_frontier(version, body)

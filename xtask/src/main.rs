@@ -10,6 +10,7 @@ mod command;
 mod conformance;
 mod fuzz;
 mod mutants;
+mod page_choice;
 mod real_sites;
 mod tools;
 
@@ -42,6 +43,9 @@ enum Routine {
     /// Changes the rules in hundreds of small ways, each of which must make a test fail (installs cargo-mutants into the user's cache
     /// where it is missing; takes hours, and goes on where it was ended).
     Mutants(mutants::Options),
+    /// Measures how much of a site's link weight twenty requests bring home, on Debian's HTML documentation and on a practice web, and
+    /// writes the tables of docs/PAGE_CHOICE.md.
+    PageChoice(page_choice::Options),
     /// Serves Debian's HTML documentation with nginx on loopback addresses, crawls it, and checks nginx's log and the store.
     RealSites(real_sites::Options),
 }
@@ -62,6 +66,7 @@ fn main() -> ExitCode {
         Routine::Audit(options) => audit::run(&options),
         Routine::Bombs(options) => bombs::run(&options),
         Routine::Mutants(options) => mutants::run(&options),
+        Routine::PageChoice(options) => page_choice::run(&options),
         Routine::RealSites(options) => real_sites::run(&options),
     };
     match result {

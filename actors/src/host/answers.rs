@@ -3,7 +3,8 @@
 use actix::prelude::*;
 use lohisoftbot_core::ledger::RequestKind;
 use lohisoftbot_core::outcome::{self, Answer, PageFate, Permanence};
-use lohisoftbot_core::politeness::{Arrival, FoundUrl, PageEnd, RobotsEnd, StoredAs, Ticket};
+use lohisoftbot_core::page_choice::LinkedPage;
+use lohisoftbot_core::politeness::{Arrival, PageEnd, RobotsEnd, StoredAs, Ticket};
 use lohisoftbot_core::robots::status::BodyEnd;
 use lohisoftbot_core::url::PageUrl;
 
@@ -123,7 +124,8 @@ impl Handler<Fetched> for HostActor {
 impl Handler<PageExtracted> for HostActor {
     type Result = ();
 
-    fn handle(&mut self, PageExtracted { ticket, stored, links, dropped }: PageExtracted, ctx: &mut Self::Context) {
+    fn handle(&mut self, extracted: PageExtracted, ctx: &mut Self::Context) {
+        let PageExtracted { ticket, stored, mut links, dropped } = extracted;
         let Step::Extracting(number, status, arrival) = self.step else { return };
         if number != ticket {
             return;
@@ -131,11 +133,10 @@ impl Handler<PageExtracted> for HostActor {
         if let StoredAs::Barrier(_) = stored {
             self.ports.stats.num_barriers.add_one();
         }
-        let depth = self.state.open_depth().saturating_add(1);
-        let (own, others): (Vec<_>, Vec<_>) =
-            links.into_iter().map(|link| link.0).partition(|url| self.state.site().contains_host(url.host()));
+        let is_other = |link: &mut LinkedPage| !self.state.site().contains_host(link.url.host());
+        let others: Vec<_> = links.links.extract_if(.., is_other).map(|link| link.url).collect();
         self.state.note_dropped_links(&dropped);
-        self.state.on_page_links(own.into_iter().map(|url| FoundUrl { url, depth, num_hops: 0 }), arrival.at);
+        self.state.on_page_links(ticket, links, arrival.at);
         self.state.on_outcome(ticket, PageEnd::Page { status, stored }, arrival);
         if !others.is_empty() {
             self.frontier.do_send(LinksFound(others));

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use ::url::Url;
 use encoding_rs::{Encoding, UTF_8};
-use html5ever::local_name;
+use html5ever::{expanded_name, local_name, ns};
 use kuchikiki::{ElementData, NodeRef};
 
 use super::LinkTally;
@@ -21,12 +21,16 @@ const NOFOLLOW: [&str; 3] = ["nofollow", "ugc", "sponsored"];
 /// relative link costs its whole base, however long that is.
 const MAX_LINK_ELEMENTS: usize = 1 << 15;
 const MAX_RESOLVED_BYTES: usize = 8 << 20;
+/// Lists inside each other that are told apart in an outline.
+const MAX_OUTLINE_LEVELS: usize = 16;
 
 /// A link element as it stands in the tree; its URL waits for the base, which may come later in the page.
 struct RawLink {
     href: String,
     text: Option<String>,
     nofollow: bool,
+    /// Place of the one that it stands below in an outline.
+    above: Option<usize>,
 }
 
 /// Gathers the links of a page and resolves its URLs.
@@ -35,6 +39,7 @@ pub(super) struct PageLinks {
     encoding: &'static Encoding,
     base_href: Option<String>,
     raw: Vec<RawLink>,
+    outline: Outline,
     tally: LinkTally,
     is_cut: bool,
 }
@@ -55,6 +60,7 @@ impl PageLinks {
             encoding,
             base_href: None,
             raw: Vec::new(),
+            outline: Outline::default(),
             tally: LinkTally::default(),
             is_cut: false,
         }
@@ -85,7 +91,22 @@ impl PageLinks {
         };
         let text = text.or_else(|| label("aria-label")).or_else(|| label("title"));
         let nofollow = attributes.get("rel").is_some_and(asks_not_to_follow);
-        self.raw.push(RawLink { href: href.to_owned(), text, nofollow });
+        let above = self.outline.add_link(self.raw.len());
+        self.raw.push(RawLink { href: href.to_owned(), text, nofollow, above });
+    }
+
+    /// The walk goes into an element.
+    pub(super) fn enter(&mut self, element: &ElementData) {
+        if is_list(element) {
+            self.outline.open_list();
+        }
+    }
+
+    /// The walk leaves an element.
+    pub(super) fn leave(&mut self, element: &ElementData) {
+        if is_list(element) {
+            self.outline.close_list();
+        }
     }
 
     /// The URL the page was fetched from.
@@ -127,7 +148,9 @@ impl PageLinks {
         let mut place_of: HashMap<Url, usize> = HashMap::new();
         let mut texts: HashSet<(usize, &str)> = HashSet::new();
         let mut bytes_left = MAX_RESOLVED_BYTES;
+        let mut places: Vec<Option<usize>> = Vec::with_capacity(self.raw.len());
         for raw in &self.raw {
+            places.push(None);
             let Some(left) = bytes_left.checked_sub(base.as_str().len() + raw.href.len()) else {
                 merged.is_cut = true;
                 break;
@@ -137,10 +160,15 @@ impl PageLinks {
             merged.tally.num_http += 1;
             merged.tally.num_http_nofollow += usize::from(raw.nofollow);
             let place = *place_of.entry(url).or_insert_with_key(|url| {
-                merged.links.push(Link { url: url.clone(), text: String::new(), nofollow: true });
+                merged.links.push(Link { url: url.clone(), text: String::new(), nofollow: true, above: None });
                 merged.links.len() - 1
             });
+            if let Some(own) = places.last_mut() {
+                *own = Some(place);
+            }
             let link = &mut merged.links[place];
+            let above = raw.above.and_then(|above| places[above]).filter(|above| *above != place);
+            link.above = link.above.or(above);
             link.nofollow &= raw.nofollow;
             if let Some(text) = raw.text.as_deref()
                 && texts.insert((place, text))
@@ -152,6 +180,47 @@ impl PageLinks {
             }
         }
         merged
+    }
+}
+
+fn is_list(element: &ElementData) -> bool {
+    matches!(
+        element.name.expanded(),
+        expanded_name!(html "ul") | expanded_name!(html "ol") | expanded_name!(html "dl") | expanded_name!(html "menu")
+    )
+}
+
+/// Lists inside lists: a link in the inner one stands below the last link before it in the outer one.
+#[derive(Default)]
+struct Outline {
+    /// The last link of each list that is open, outermost first.
+    last_links: Vec<Option<usize>>,
+    /// Lists that are open beyond [`MAX_OUTLINE_LEVELS`].
+    num_deeper: usize,
+}
+
+impl Outline {
+    fn open_list(&mut self) {
+        if self.last_links.len() < MAX_OUTLINE_LEVELS {
+            self.last_links.push(None);
+        } else {
+            self.num_deeper += 1;
+        }
+    }
+
+    fn close_list(&mut self) {
+        if self.num_deeper > 0 {
+            self.num_deeper -= 1;
+        } else {
+            self.last_links.pop();
+        }
+    }
+
+    /// Notes a link; gives the one that it stands below.
+    fn add_link(&mut self, link: usize) -> Option<usize> {
+        let (own, outer) = self.last_links.split_last_mut()?;
+        *own = Some(link);
+        outer.last().copied().flatten()
     }
 }
 

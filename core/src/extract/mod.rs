@@ -98,6 +98,8 @@ pub struct ExtractedPage {
     pub link_tally: LinkTally,
     /// `link rel=canonical` inside head, resolved, as it stands (the caller keeps it within the site).
     pub canonical: Option<Url>,
+    /// Language tags and URLs of `link rel=alternate hreflang`, in order, as they stand. Not stored.
+    pub versions: Vec<(String, Url)>,
     /// `html lang`, else `xml:lang`, trimmed.
     pub lang: Option<String>,
     /// Directives of meta elements and header fields together, the strictest of each.

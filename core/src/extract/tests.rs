@@ -330,3 +330,50 @@ proptest::proptest! {
         }
     }
 }
+
+#[track_caller]
+fn check_outline(html: &str, wanted: &[(&str, Option<&str>)]) {
+    let page = page(html);
+    let path = |place: usize| page.links[place].url.path().trim_start_matches('/');
+    let found: Vec<_> = page.links.iter().map(|link| (link.url.path(), link.above.map(path))).collect();
+    let found: Vec<_> = found.iter().map(|(path, above)| (path.trim_start_matches('/'), *above)).collect();
+    assert_eq!(found, wanted, "page {html:?}");
+}
+
+#[test]
+fn a_link_in_a_list_inside_a_list_stands_below_the_last_link_of_the_outer_one() {
+    check_outline(
+        "<ul><li><a href=/a>A</a><ul><li><a href=/b>B</a><li><a href=/c>C</a></ul><li><a href=/d>D</a></ul><a href=/e>E</a>",
+        &[("a", None), ("b", Some("a")), ("c", Some("a")), ("d", None), ("e", None)],
+    );
+    check_outline(
+        "<dl><dt><a href=/1>1</a><dd><dl><dt><a href=/2>2</a><dd><ol><li><a href=/3>3</a></ol></dl></dl>",
+        &[("1", None), ("2", Some("1")), ("3", Some("2"))],
+    );
+    // An outer list without a link says nothing, and nor does a link to the same page.
+    check_outline("<ul><li>Text<ul><li><a href=/a>A</a></ul></ul>", &[("a", None)]);
+    check_outline("<ul><li><a href=/a#x>A</a><ul><li><a href=/a#y>B</a></ul></ul>", &[("a", None)]);
+    // What stands in the open first stands below nothing there, but does below its chapter.
+    check_outline(
+        "<p><a href=/b>B</a></p><ul><li><a href=/a>A</a><ul><li><a href=/b>B</a></ul></ul>",
+        &[("b", Some("a")), ("a", None)],
+    );
+}
+
+#[test]
+fn lists_in_any_depth_and_out_of_order_are_read() {
+    let deep = "<ul><li><a href=/x>X</a>".repeat(200) + "<a href=/y>Y</a>" + &"</ul>".repeat(300) + "<a href=/z>Z</a>";
+    let page = page(&deep);
+    let last = page.links.last().unwrap();
+    assert_eq!((last.url.path(), last.above), ("/z", None));
+}
+
+#[test]
+fn versions_are_the_alternates_of_the_head_that_name_a_language() {
+    let html = "<head><link rel=alternate hreflang=de href=de.html><link rel='ALTERNATE nofollow' hreflang=x-default href=/>\
+                <link rel=alternate href=feed.rss><link hreflang=fr href=fr.html><link rel=alternate hreflang=it href=' '>\
+                </head><body><link rel=alternate hreflang=ro href=ro.html>";
+    let versions = page(html).versions;
+    let found: Vec<_> = versions.iter().map(|(tag, url)| (tag.as_str(), url.path())).collect();
+    assert_eq!(found, [("de", "/dir/de.html"), ("x-default", "/")]);
+}

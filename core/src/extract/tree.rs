@@ -33,7 +33,7 @@ const CHUNK_BYTES_INSIDE_TOKEN: usize = 256;
 const LOOKS_PER_UNIT: usize = 128;
 
 /// Attributes that extraction or the tree builder's sink reads; all others are dropped at once.
-const KEPT_ATTRIBUTES: [&str; 21] = [
+const KEPT_ATTRIBUTES: [&str; 22] = [
     "alt",
     "aria-hidden",
     "aria-label",
@@ -42,6 +42,7 @@ const KEPT_ATTRIBUTES: [&str; 21] = [
     "encoding",
     "hidden",
     "href",
+    "hreflang",
     "http-equiv",
     "id",
     "itemprop",

@@ -12,6 +12,9 @@ use super::{ExtractedPage, Heading};
 use crate::barrier::PageEvidence;
 use crate::directives::{Directives, is_name_of, is_our_name};
 
+/// Versions in other languages that are read of one page: there are some two hundred languages that anybody writes in.
+const MAX_VERSIONS: usize = 256;
+
 /// Descriptions by the name of their meta element, the best first. Sites mix up `name` and `property` for all but the first.
 #[derive(Default)]
 struct Descriptions {
@@ -34,6 +37,7 @@ pub(super) fn read(
         product_token,
         descriptions: Descriptions::default(),
         canonical_hrefs: Vec::new(),
+        version_hrefs: Vec::new(),
         refreshes: Vec::new(),
         is_in_head: false,
     };
@@ -62,8 +66,9 @@ pub(super) fn read(
             Edge::Close(node) => {
                 sight.leave(node);
                 shadow_root.take_if(|outermost| outermost == node);
-                if node.as_element().is_some_and(|element| is_head(element.name.expanded())) {
-                    walk.is_in_head = false;
+                if let Some(element) = node.as_element() {
+                    walk.page_links.leave(element);
+                    walk.is_in_head &= !is_head(element.name.expanded());
                 }
             }
         }
@@ -81,12 +86,15 @@ struct Walk<'a> {
     product_token: &'a str,
     descriptions: Descriptions,
     canonical_hrefs: Vec<String>,
+    /// Language tags and addresses of the page's versions.
+    version_hrefs: Vec<(String, String)>,
     refreshes: Vec<String>,
     is_in_head: bool,
 }
 
 impl Walk<'_> {
     fn enter(&mut self, node: &NodeRef, element: &ElementData, meter: &mut WalkMeter<'_, '_>) {
+        self.page_links.enter(element);
         match element.name.expanded() {
             name if is_head(name) => self.is_in_head = true,
             expanded_name!(html "title") => {
@@ -147,11 +155,19 @@ impl Walk<'_> {
         {
             self.canonical_hrefs.push(href.to_owned());
         }
+        if let (Some(href), Some(tag)) = (href, attributes.get("hreflang"))
+            && self.version_hrefs.len() < MAX_VERSIONS
+            && rel.split(is_html_space).any(|word| word.eq_ignore_ascii_case("alternate"))
+        {
+            self.version_hrefs.push((tag.to_owned(), href.to_owned()));
+        }
     }
 
     fn finish(mut self) -> ExtractedPage {
         let base = self.page_links.base().into_owned();
         self.page.canonical = self.canonical_hrefs.iter().find_map(|href| self.page_links.resolve_http(href, &base));
+        let version = |(tag, href): &(String, String)| Some((tag.clone(), self.page_links.resolve_http(href, &base)?));
+        self.page.versions = self.version_hrefs.iter().filter_map(version).collect();
         let refresh = self.refreshes.iter().find_map(|content| {
             let refresh = refresh::parse(content)?;
             let target = match refresh.target {

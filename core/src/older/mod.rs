@@ -1,7 +1,8 @@
 //! Stored types as older versions of this program wrote them, and the way from each to its present form.
 //!
 //! Nothing but [`Stored::from_older`] uses them. A type here never changes again: the bytes that it reads are on disks. Version 1 knew no
-//! sitemap requests, so an account of it has none, and every URL in a queue of it is a page.
+//! sitemap requests, so an account of it has none, and every URL in a queue of it is a page. Version 2 of a queue remembered no links:
+//! they are learnt again with the next pages.
 
 use std::time::Duration;
 
@@ -50,11 +51,16 @@ pub fn site_row(version: u8, body: &[u8]) -> Result<SiteRow, CodecError> {
     })
 }
 
-/// A site's queue of version 1.
+/// A site's queue of version 1 or 2.
 pub fn site_frontier(version: u8, body: &[u8]) -> Result<SiteFrontier, CodecError> {
-    read::<SiteFrontierV1, _>(version, body, |frontier| SiteFrontier {
-        entries: frontier.entries.into_iter().map(FrontierEntry::from).collect(),
-    })
+    match version {
+        2 => codec::decode_body(body).map(|SiteFrontierV2 { entries }| SiteFrontier {
+            entries: entries.into_iter().map(FrontierEntry::from).collect(),
+        }),
+        _ => read::<SiteFrontierV1, _>(version, body, |frontier| SiteFrontier {
+            entries: frontier.entries.into_iter().map(FrontierEntry::from).collect(),
+        }),
+    }
 }
 
 /// Reads the body of version 1, the only older one there is of these types.
@@ -139,15 +145,30 @@ struct FrontierEntryV1 {
 impl From<FrontierEntryV1> for FrontierEntry {
     fn from(old: FrontierEntryV1) -> Self {
         Self {
-            url: old.url,
-            depth: old.depth,
             num_inlinks: old.num_inlinks,
             num_tries: old.num_tries,
             num_hops: old.num_hops,
             has_record: old.has_record,
             standing: old.standing,
-            role: EntryRole::Page,
+            ..Self::new(old.url, old.depth)
         }
+    }
+}
+
+#[derive(Deserialize)]
+struct SiteFrontierV2 {
+    entries: Vec<FrontierEntryV2>,
+}
+
+#[derive(Deserialize)]
+struct FrontierEntryV2 {
+    entry: FrontierEntryV1,
+    role: EntryRole,
+}
+
+impl From<FrontierEntryV2> for FrontierEntry {
+    fn from(FrontierEntryV2 { entry, role }: FrontierEntryV2) -> Self {
+        Self { role, ..Self::from(entry) }
     }
 }
 

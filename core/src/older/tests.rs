@@ -6,6 +6,7 @@ use crate::page_choice::DropReason;
 
 const ROW: &[u8] = include_bytes!("fixtures/site_row_v1.bin");
 const FRONTIER: &[u8] = include_bytes!("fixtures/site_frontier_v1.bin");
+const FRONTIER_2: &[u8] = include_bytes!("fixtures/site_frontier_v2.bin");
 /// Entries behind each other, each after its length as a little-endian u32.
 const ENTRIES: &[u8] = include_bytes!("fixtures/ledger_entries_v1.bin");
 
@@ -53,6 +54,33 @@ fn queue_of_version_1_is_read_and_holds_pages_alone() {
     );
     let home = &frontier.entries[0];
     assert_eq!((home.depth, home.num_inlinks, home.num_tries, home.num_hops, home.has_record), (1, 1, 1, 2, true));
+}
+
+#[test]
+fn queue_of_version_2_is_read_and_remembers_no_links() {
+    let frontier: SiteFrontier = codec::decode(FRONTIER_2).unwrap();
+    let url = |path: &str| PageUrl::parse(&format!("https://a.test{path}"), None).unwrap();
+    let moved = EntryStanding::Dropped(DropReason::MovedForGood { target: url("/c") });
+    let wanted = [
+        FrontierEntry {
+            num_inlinks: 1,
+            num_tries: 1,
+            has_record: true,
+            standing: EntryStanding::Stored,
+            ..FrontierEntry::new(url("/"), 0)
+        },
+        FrontierEntry {
+            role: EntryRole::Sitemap { depth: 0 },
+            standing: EntryStanding::SitemapRead { num_urls: 1 },
+            ..FrontierEntry::new(url("/sitemap.xml"), 1)
+        },
+        FrontierEntry::new(url("/listed"), 1),
+        FrontierEntry { num_inlinks: 2, ..FrontierEntry::new(url("/a"), 1) },
+        FrontierEntry { num_inlinks: 1, num_hops: 1, standing: moved, ..FrontierEntry::new(url("/b"), 2) },
+    ];
+    assert_eq!(frontier.entries, wanted);
+    let bytes = codec::encode(&frontier).unwrap();
+    assert_eq!((bytes[0], codec::decode(&bytes)), (SiteFrontier::VERSION, Ok(frontier)));
 }
 
 #[test]

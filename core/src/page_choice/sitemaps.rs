@@ -109,6 +109,7 @@ impl PageQueue {
     /// Makes a sitemap of what waits under another role, if that may be; whether it is one now that was none.
     fn make_sitemap(&mut self, url: &PageUrl, role: EntryRole) -> bool {
         let Some(&place) = self.places.get(&url.fingerprint()) else { return false };
+        self.is_weighed = false;
         let entry = &mut self.entries[place];
         let is_untouched = entry.standing == EntryStanding::Queued && entry.num_tries == 0 && !entry.has_record;
         let is_start = entry.depth == 0 || entry.url.is_home();
@@ -128,16 +129,7 @@ impl PageQueue {
 
 /// A page that a sitemap lists.
 fn known_by_list(url: PageUrl) -> FrontierEntry {
-    FrontierEntry {
-        url,
-        depth: 1,
-        num_inlinks: 0,
-        num_tries: 0,
-        num_hops: 0,
-        has_record: false,
-        standing: EntryStanding::Queued,
-        role: EntryRole::Page,
-    }
+    FrontierEntry::new(url, 1)
 }
 
 #[cfg(test)]

@@ -141,6 +141,7 @@ impl HostState {
         }
         // URLs of an origin whose robots.txt failed stand back while others can be asked; so does what looks like part of a trap.
         let any_failed = self.any_robots_failed();
+        self.queue.weigh();
         let has_failed = |entry: &FrontierEntry| any_failed && self.robots_failed(&entry.url);
         let stands_back = |entry: &FrontierEntry| has_failed(entry) || Self::looks_like_a_trap(entry, now);
         // Most queues begin with what looks like no trap, and then the others need not be looked at.

@@ -6,20 +6,33 @@
 
 use super::{FoundUrl, HostState};
 use crate::discovery::{self, Judgement, LinkDrop, LinkDropCounts, QueueShape};
-use crate::page_choice::{Added, FrontierEntry};
+use crate::ledger::TicketNumber;
+use crate::page_choice::{Added, FrontierEntry, PageLinks};
 use crate::time::Timestamp;
 use crate::url::PageUrl;
 
 impl HostState {
     /// Takes links of this site into the queue, from wherever they come; those of other sites and excluded ones are left out.
     pub fn on_links(&mut self, found: impl IntoIterator<Item = FoundUrl>, now: Timestamp) {
-        self.take_up(found, None, now);
+        let mut shape = None;
+        for link in found {
+            if self.takes_up(&link.url, None, &mut shape, now)
+                && self.queue.add(link.url, link.depth, link.num_hops, self.rules.max_queued_urls) == Added::NoRoom
+            {
+                self.dropped_links.count(LinkDrop::QueueFull);
+            }
+        }
     }
 
-    /// The same for the links on the page whose request is open.
-    pub fn on_page_links(&mut self, found: impl IntoIterator<Item = FoundUrl>, now: Timestamp) {
-        let page = self.account.open.as_ref().map(|open| open.url.clone());
-        self.take_up(found, page.as_ref(), now);
+    /// The page of `ticket` was read, and says this about the pages around it; of a ticket that is not the open one, nothing is taken.
+    /// Called before its outcome.
+    pub fn on_page_links(&mut self, ticket: TicketNumber, mut page: PageLinks, now: Timestamp) {
+        let Some(open) = self.account.open.as_ref().filter(|open| open.ticket == ticket) else { return };
+        let from = open.url.clone();
+        let mut shape = None;
+        page.links.retain(|link| self.takes_up(&link.url, Some(&from), &mut shape, now));
+        let num_without_place = self.queue.add_links(&from, page, self.rules.max_queued_urls);
+        self.dropped_links.add(LinkDrop::QueueFull, num_without_place);
     }
 
     /// Counts URLs that were left out before they came here.
@@ -36,24 +49,22 @@ impl HostState {
         &self.dropped_links
     }
 
-    fn take_up(&mut self, found: impl IntoIterator<Item = FoundUrl>, from: Option<&PageUrl>, now: Timestamp) {
-        // Made when a link first asks for it: most pages have none that does.
-        let mut shape = None;
-        for link in found {
-            if !self.site.contains_host(link.url.host()) {
-                continue;
-            }
-            if self.queue.get(&link.url).is_none()
-                && let Err(drop) = self.may_take_up(&link.url, from, &mut shape, now)
-            {
-                self.dropped_links.count(drop);
-                continue;
-            }
-            match self.queue.add(link.url, link.depth, link.num_hops, self.rules.max_queued_urls) {
-                Added::New | Added::Known => {}
-                Added::NoRoom => self.dropped_links.count(LinkDrop::QueueFull),
-            }
+    /// Whether a URL may have a place in the queue if there is one; what is against it is counted. `shape` is made when a URL first asks
+    /// for it: most pages have none that does.
+    fn takes_up(
+        &mut self,
+        url: &PageUrl,
+        from: Option<&PageUrl>,
+        shape: &mut Option<QueueShape>,
+        now: Timestamp,
+    ) -> bool {
+        if !self.site.contains_host(url.host()) {
+            return false;
         }
+        if self.queue.get(url).is_some() {
+            return true;
+        }
+        self.may_take_up(url, from, shape, now).map_err(|drop| self.dropped_links.count(drop)).is_ok()
     }
 
     fn may_take_up(

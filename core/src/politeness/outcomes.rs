@@ -179,7 +179,10 @@ impl HostState {
             return;
         }
         match self.role_of(url) {
-            EntryRole::Page => self.on_links([FoundUrl { url: target.clone(), depth, num_hops: num_hops + 1 }], at),
+            EntryRole::Page => {
+                self.on_links([FoundUrl { url: target.clone(), depth, num_hops: num_hops + 1 }], at);
+                self.queue.pass_links_on(url, target);
+            }
             role @ (EntryRole::Sitemap { .. } | EntryRole::GuessedSitemap) => {
                 self.follow_to_sitemap(target, role, num_hops + 1);
             }

@@ -170,7 +170,7 @@ mod tests {
     const PAGE: &str = "https://www.site.test/page";
 
     fn link(url: &str, text: &str, nofollow: bool) -> Link {
-        Link { url: Url::parse(url).unwrap(), text: text.to_owned(), nofollow }
+        Link { url: Url::parse(url).unwrap(), text: text.to_owned(), nofollow, above: None }
     }
 
     fn store(extracted: &ExtractedPage) -> StoredPage {

@@ -11,9 +11,10 @@ use lohisoftbot_core::exclusion::Exclusions;
 use lohisoftbot_core::ledger::{FinishReason, RequestKind, SiteAccount, SiteEvent, TicketNumber};
 use lohisoftbot_core::origin::{Origin, Scheme};
 use lohisoftbot_core::outcome::{self, Answer};
+use lohisoftbot_core::page_choice::{LinkedPage, PageLinks};
 use lohisoftbot_core::politeness::{
-    Arrival, FoundUrl, HostAction, HostState, PageEnd, RequestIntent, RobotsEnd, Seed, SeedScheme, SiteRules,
-    SitemapEnd, StoredAs, Ticket,
+    Arrival, HostAction, HostState, PageEnd, RequestIntent, RobotsEnd, Seed, SeedScheme, SiteRules, SitemapEnd,
+    StoredAs, Ticket,
 };
 use lohisoftbot_core::time::Timestamp;
 
@@ -340,9 +341,8 @@ impl Carrier {
             },
         };
         if matches!(end, PageEnd::Page { .. }) {
-            let depth = self.state.open_depth().saturating_add(1);
-            let links = reply.links.into_iter().map(|url| FoundUrl { url, depth, num_hops: 0 });
-            self.state.on_page_links(links, self.now);
+            let links = reply.links.into_iter().map(|url| LinkedPage { url, above: None }).collect();
+            self.state.on_page_links(ticket.number, PageLinks { links, ..PageLinks::default() }, self.now);
             // The page is read before its end is told.
             self.now = self.now.plus(self.rng.millis(0, 50));
         }

@@ -18,8 +18,13 @@ impl Carrier {
         let file = self.checker.file_of(&main.origin);
         // Only what the home page links to is known, so that one must be open.
         let permitted = |path: &str| file.is_none_or(|file| file.permits(path));
-        let num_open = main.pages.iter().filter(|page| permitted("/") && permitted(page.path_and_query())).count();
         let asked = self.checker.cycle_pages();
+        // A page that another origin gave under the same path is asked last, as another address of it: here it is not wanted.
+        let is_doubled = |page: &PageUrl| {
+            asked.iter().any(|url| url.origin() != main.origin && url.path_and_query() == page.path_and_query())
+        };
+        let is_open = |page: &&PageUrl| permitted("/") && permitted(page.path_and_query()) && !is_doubled(page);
+        let num_open = main.pages.iter().filter(is_open).count();
         let num_main = asked.iter().filter(|url| main.pages.contains(url)).count();
         // What only a sitemap lists comes last, so it takes nothing from the pages that are linked to.
         let of_main_or_listed = |url: &&PageUrl| url.origin() == main.origin;

@@ -5,10 +5,10 @@
 //! temporary folder, and no process outlives the routine.
 
 mod access_log;
-mod doc_sets;
+pub(crate) mod doc_sets;
 mod nginx;
 mod node;
-mod packages;
+pub(crate) mod packages;
 mod stored;
 
 use std::collections::BTreeMap;

@@ -23,6 +23,12 @@ pub fn is_installed(package: &str) -> Result<bool> {
     Ok(said.succeeded && said.stdout.trim() == "install ok installed")
 }
 
+/// The installed version of a package.
+pub fn version_of(package: &str) -> Result<String> {
+    let said = capture(Command::new("dpkg-query").args(["--show", "--showformat=${Version}", package]))?;
+    Ok(said.stdout.trim().to_owned())
+}
+
 /// The newest package of a family like `postgresql-doc-NN`: an installed one, else one that apt offers.
 pub fn newest_of(family: &str) -> Result<Option<String>> {
     let installed = capture(Command::new("dpkg-query").args([

@@ -3,7 +3,7 @@
 use lohisoftbot_core::exclusion::Exclusion;
 use lohisoftbot_core::extract::Heading;
 use lohisoftbot_core::ledger::{LedgerEntry, LedgerEvent, RequestKind, RobotsGround, SiteEvent};
-use lohisoftbot_core::page_choice::{EntryRole, EntryStanding, FrontierEntry};
+use lohisoftbot_core::page_choice::FrontierEntry;
 use lohisoftbot_core::politeness::{Seed, SeedScheme};
 use lohisoftbot_core::record::{PageRecord, StoredLink};
 use lohisoftbot_core::site::Site;
@@ -62,16 +62,7 @@ pub fn row(host: &str, standing: SiteStanding, due_secs: u64) -> SiteRow {
 
 /// A queue of URLs, all waiting.
 pub fn frontier(addresses: &[&str]) -> SiteFrontier {
-    let entry = |address: &&str| FrontierEntry {
-        url: url(address),
-        depth: 1,
-        num_inlinks: 2,
-        num_tries: 0,
-        num_hops: 0,
-        has_record: false,
-        standing: EntryStanding::Queued,
-        role: EntryRole::Page,
-    };
+    let entry = |address: &&str| FrontierEntry { num_inlinks: 2, ..FrontierEntry::new(url(address), 1) };
     SiteFrontier { entries: addresses.iter().map(entry).collect() }
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::discovery::{LinkDrop, MAX_CALENDAR_PAGES, TrapKind};
+use crate::page_choice::{LinkedPage, PageLinks};
 
 impl Play {
     /// The home page comes, with these links on it.
@@ -9,8 +10,8 @@ impl Play {
     fn store_page_with(&mut self, links: &[&str]) {
         let ticket = self.ask();
         let found = links.iter().map(|link| PageUrl::parse(link, Some(&ticket.intent.url)).unwrap());
-        let found: Vec<_> = found.map(|url| FoundUrl { url, depth: 1, num_hops: 0 }).collect();
-        self.state.on_page_links(found, self.now);
+        let links = found.map(|url| LinkedPage { url, above: None }).collect();
+        self.state.on_page_links(ticket.number, PageLinks { links, ..PageLinks::default() }, self.now);
         let arrival = self.arrival();
         self.state.on_outcome(ticket.number, PageEnd::Page { status: 200, stored: StoredAs::Record }, arrival);
     }

@@ -79,7 +79,7 @@ fn url_of_an_origin_whose_robots_failed_stands_back_behind_a_forbidden_one_too()
     play.answer_robots(&ResponseHead::new(503), "");
     play.link("https://a.test/forbidden");
     play.link("https://a.test/forbidden");
-    play.state.on_links([FoundUrl { url: url("https://a.test/deep"), depth: 9, num_hops: 0 }]);
+    play.state.on_links([FoundUrl { url: url("https://a.test/deep"), depth: 9, num_hops: 0 }], play.now);
     assert_eq!(play.store_page().intent.url, url("https://a.test/deep"));
 }
 

@@ -1,6 +1,6 @@
 mod barriers;
-mod edges;
 mod discover;
+mod edges;
 mod found_by_simulation;
 mod lending;
 mod records;
