@@ -16,15 +16,14 @@ use lohisoftbot_core::barrier::BarrierKind;
 use lohisoftbot_core::extract::{FetchedPage, extract, is_other_format};
 use lohisoftbot_core::ledger::TicketNumber;
 use lohisoftbot_core::politeness::StoredAs;
-use lohisoftbot_core::record::{PageRecord, StoredLink, StoredPage};
+use lohisoftbot_core::record::{ContentMark, PageRecord, StoredLink, StoredPage};
 use lohisoftbot_core::response::ResponseHead;
 use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
 
-use crate::index::{ApplyChange, IndexActor, StorePage};
+use crate::index::{IndexActor, StorePage};
 use crate::permits::PagePermit;
 use crate::stats::NodeStats;
-use crate::storage::StoreChange;
 use crate::supervisor::DeathNotice;
 
 pub use reply::{ReadingEnd, Reply};
@@ -157,24 +156,14 @@ impl Handler<ExtractPage> for ExtractorActor {
                 tracing::warn!(%url, "the page made its extraction fail; nothing of it is kept");
                 (StoredAs::ExtractionFailed, Vec::new())
             }
-            Ok(ReadPage::NotHtml) => {
-                self.index.do_send(ApplyChange(StoreChange::RemovePage { url }));
-                (StoredAs::NotHtml, Vec::new())
-            }
-            Ok(ReadPage::Barrier(kind)) => {
-                if kind.closes_page() {
-                    self.index.do_send(ApplyChange(StoreChange::RemovePage { url }));
-                }
-                (StoredAs::Barrier(kind), Vec::new())
-            }
-            Ok(ReadPage::Noindex { links }) => {
-                self.index.do_send(ApplyChange(StoreChange::RemovePage { url }));
-                (StoredAs::Noindex, followable(&links))
-            }
+            // Where an older record has to go, the site's state says so.
+            Ok(ReadPage::NotHtml) => (StoredAs::NotHtml, Vec::new()),
+            Ok(ReadPage::Barrier(kind)) => (StoredAs::Barrier(kind), Vec::new()),
+            Ok(ReadPage::Noindex { links }) => (StoredAs::Noindex, followable(&links)),
             Ok(ReadPage::Storable { record, links }) => {
-                let may_be_followed = followable(&links);
+                let (mark, may_be_followed) = (ContentMark::of(&record), followable(&links));
                 self.index.do_send(StorePage { record, links, permit });
-                (StoredAs::Record, may_be_followed)
+                (StoredAs::Record(mark), may_be_followed)
             }
         };
         reply.tell(|ticket| PageExtracted { ticket, stored, links });

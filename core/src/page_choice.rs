@@ -4,6 +4,7 @@
 //! [`PageQueue`] is the site's page queue. It remembers what became of each URL in the newest cycle, so that no URL is asked twice and
 //! `explain` can answer. Invariant: a URL stands in it once, and never more than `max_urls` URLs or [`MAX_QUEUE_URL_BYTES`] stand in it.
 
+mod recrawl;
 mod sitemaps;
 #[cfg(test)]
 mod tests;
@@ -42,7 +43,7 @@ pub enum DropReason {
     Excluded,
     /// Its origin is one too many for this cycle.
     TooManyOrigins,
-    /// It is no HTML page.
+    /// It is no HTML page (any more), by its type.
     NotHtml,
     /// It does not exist (any more).
     Gone,
@@ -95,10 +96,9 @@ impl DropReason {
     pub fn removes_record(&self) -> bool {
         match self {
             Self::Robots { .. } | Self::RobotsLogin { .. } | Self::Gone | Self::Noindex | Self::Excluded => true,
-            Self::OtherFormat | Self::MovedForGood { .. } => true,
+            Self::NotHtml | Self::OtherFormat | Self::MovedForGood { .. } => true,
             Self::Barrier(kind) => kind.closes_page(),
             Self::TooManyOrigins
-            | Self::NotHtml
             | Self::Redirect { .. }
             | Self::Status(_)
             | Self::TooManyTries

@@ -1,11 +1,11 @@
 //! What comes back: the answer to a request goes into the state, a page or sitemap by way of its extractor.
 
 use actix::prelude::*;
-use lohisoftbot_core::ledger::RequestKind;
-use lohisoftbot_core::outcome::{self, Answer, PageFate, Permanence};
-use lohisoftbot_core::politeness::{Arrival, FoundUrl, PageEnd, RobotsEnd, StoredAs, Ticket};
+use lohisoftbot_core::ledger::{RequestKind, TicketNumber};
+use lohisoftbot_core::outcome::{self, Answer, RedirectTarget};
+use lohisoftbot_core::politeness::{Arrival, FoundUrl, PageEnd, RobotsEnd, Ticket};
+use lohisoftbot_core::record::Renewal;
 use lohisoftbot_core::robots::status::BodyEnd;
-use lohisoftbot_core::url::PageUrl;
 
 use super::request::Fetched;
 use super::{HostActor, Step};
@@ -13,7 +13,6 @@ use crate::extractor::{ExtractPage, PageExtracted, Reply};
 use crate::frontier::LinksFound;
 use crate::permits::PagePermit;
 use crate::ports::FetchReport;
-use crate::storage::StoreChange;
 
 impl HostActor {
     fn arrival(&mut self, report: &FetchReport) -> Arrival {
@@ -41,7 +40,7 @@ impl HostActor {
         let response = match report.result {
             Err(failure) => {
                 self.ports.stats.num_failures.add_one();
-                return self.state.on_outcome(ticket.number, PageEnd::Failed(failure), arrival);
+                return self.end_page(ticket.number, PageEnd::Failed(failure), arrival);
             }
             Ok(response) => response,
         };
@@ -66,37 +65,32 @@ impl HostActor {
                     extractor.do_send(page);
                 }
             }
+            Answer::NotModified => {
+                let renewal = Renewal::of_head(&response.head, self.state.product_token());
+                self.end_page(ticket.number, PageEnd::NotModified(renewal), arrival);
+            }
             answer => {
-                self.note_answer(kind, &answer, &url);
-                self.state.on_outcome(ticket.number, PageEnd::Answered { status, answer }, arrival);
+                self.pass_redirect_on(kind, &answer);
+                self.end_page(ticket.number, PageEnd::Answered { status, answer }, arrival);
             }
         }
     }
 
-    fn note_answer(&mut self, kind: RequestKind, answer: &Answer, url: &PageUrl) {
-        if let Answer::Barrier { kind: barrier, .. } = answer {
+    /// The state decides what follows, the end of a record included; here it is counted.
+    fn end_page(&mut self, ticket: TicketNumber, end: PageEnd, arrival: Arrival) {
+        if end.barrier().is_some() {
             self.ports.stats.num_barriers.add_one();
-            if barrier.closes_page() {
-                self.apply(StoreChange::RemovePage { url: url.clone() });
-            }
         }
-        match outcome::consequence(answer).0 {
-            PageFate::Remove => self.apply(StoreChange::RemovePage { url: url.clone() }),
-            PageFate::FollowRedirect { target, permanence } => {
-                match permanence {
-                    Permanence::Permanent => self.apply(StoreChange::RemovePage { url: url.clone() }),
-                    Permanence::Temporary => {}
-                }
-                // Where a sitemap is sent to is no page that somebody links to.
-                if kind == RequestKind::Page && !self.state.site().contains_host(target.host()) {
-                    self.frontier.do_send(LinksFound(vec![target]));
-                }
-            }
-            PageFate::Store
-            | PageFate::ReadSitemap
-            | PageFate::KeepRenewed
-            | PageFate::Drop
-            | PageFate::AskAgain { .. } => {}
+        self.state.on_outcome(ticket, end, arrival);
+    }
+
+    /// Where a page of another site is sent to is a link to it; where a sitemap is sent to is no page that somebody links to.
+    fn pass_redirect_on(&self, kind: RequestKind, answer: &Answer) {
+        if let Answer::Redirect { target: RedirectTarget::To(target), .. } = answer
+            && kind == RequestKind::Page
+            && !self.state.site().contains_host(target.host())
+        {
+            self.frontier.do_send(LinksFound(vec![target.clone()]));
         }
     }
 }
@@ -128,14 +122,11 @@ impl Handler<PageExtracted> for HostActor {
         if number != ticket {
             return;
         }
-        if let StoredAs::Barrier(_) = stored {
-            self.ports.stats.num_barriers.add_one();
-        }
         let depth = self.state.open_depth().saturating_add(1);
         let (own, others): (Vec<_>, Vec<_>) =
             links.into_iter().map(|link| link.0).partition(|url| self.state.site().contains_host(url.host()));
         self.state.on_links(own.into_iter().map(|url| FoundUrl { url, depth, num_hops: 0 }));
-        self.state.on_outcome(ticket, PageEnd::Page { status, stored }, arrival);
+        self.end_page(ticket, PageEnd::Page { status, stored }, arrival);
         if !others.is_empty() {
             self.frontier.do_send(LinksFound(others));
         }

@@ -1,7 +1,8 @@
 //! Stored types as older versions of this program wrote them, and the way from each to its present form.
 //!
 //! Nothing but [`Stored::from_older`] uses them. A type here never changes again: the bytes that it reads are on disks. Version 1 knew no
-//! sitemap requests, so an account of it has none, and every URL in a queue of it is a page.
+//! sitemap requests, so an account of it has none, and every URL in a queue of it is a page. Rows up to version 2 knew nothing of how often a
+//! site changes, so what they hold is a site of which nothing is learnt yet.
 
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use crate::ledger::{
 };
 use crate::page_choice::{EntryRole, EntryStanding, FrontierEntry};
 use crate::politeness::Seed;
+use crate::recrawl::interval::ChangeRate;
 use crate::site::Site;
 use crate::site_row::{SiteFrontier, SiteRow, SiteStanding};
 use crate::time::Timestamp;
@@ -35,19 +37,29 @@ pub fn ledger_entry(version: u8, body: &[u8]) -> Result<LedgerEntry, CodecError>
     })
 }
 
-/// A site's row of version 1.
+/// A site's row of version 1 or 2.
 pub fn site_row(version: u8, body: &[u8]) -> Result<SiteRow, CodecError> {
-    read::<SiteRowV1, _>(version, body, |row| SiteRow {
-        site: row.site,
-        standing: row.standing,
-        due_at: row.due_at,
-        first_seen_at: row.first_seen_at,
-        seeds: row.seeds,
-        account: row.account.into(),
-        account_seq: row.account_seq,
-        num_pages: row.num_pages,
-        last_cycle_finished_at: row.last_cycle_finished_at,
-    })
+    match version {
+        2 => codec::decode_body::<SiteRowV2<SiteAccount>>(body).map(SiteRow::from),
+        _ => read::<SiteRowV2<SiteAccountV1>, _>(version, body, SiteRow::from),
+    }
+}
+
+impl<Account: Into<SiteAccount>> From<SiteRowV2<Account>> for SiteRow {
+    fn from(row: SiteRowV2<Account>) -> Self {
+        Self {
+            site: row.site,
+            standing: row.standing,
+            due_at: row.due_at,
+            first_seen_at: row.first_seen_at,
+            seeds: row.seeds,
+            account: row.account.into(),
+            account_seq: row.account_seq,
+            num_pages: row.num_pages,
+            last_cycle_finished_at: row.last_cycle_finished_at,
+            change_rate: ChangeRate::default(),
+        }
+    }
 }
 
 /// A site's queue of version 1.
@@ -107,14 +119,15 @@ impl From<SiteAccountV1> for SiteAccount {
     }
 }
 
+/// Versions 1 and 2 differ in the account that they hold.
 #[derive(Deserialize)]
-struct SiteRowV1 {
+struct SiteRowV2<Account> {
     site: Site,
     standing: SiteStanding,
     due_at: Timestamp,
     first_seen_at: Timestamp,
     seeds: Vec<Seed>,
-    account: SiteAccountV1,
+    account: Account,
     account_seq: u64,
     num_pages: u16,
     last_cycle_finished_at: Option<Timestamp>,

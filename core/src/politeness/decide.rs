@@ -114,11 +114,9 @@ impl HostState {
         self.queue_seeds();
         self.queue_known_sitemaps(now);
         self.forget_robots_failures();
-        let event = SiteEvent::CycleOpened {
-            cycle: self.account.cycle + 1,
-            next_cycle_at: now.plus(self.rules.recrawl_interval),
-        };
-        self.record(now, event);
+        let cycle = self.account.cycle + 1;
+        let interval = self.change_rate.begin_cycle(cycle, &self.rules.interval_bounds());
+        self.record(now, SiteEvent::CycleOpened { cycle, next_cycle_at: now.plus(interval) });
         None
     }
 
@@ -128,7 +126,11 @@ impl HostState {
             FinishReason::QueueEmpty | FinishReason::Excluded | FinishReason::AddressRefused => {
                 self.queue.num_queued() > 0
             }
-            FinishReason::BudgetSpent | FinishReason::NoSuchName => false,
+            // A configuration may have raised the budget since.
+            FinishReason::BudgetSpent => {
+                self.account.num_page_requests < self.rules.budget.page_requests() && self.queue.num_queued() > 0
+            }
+            FinishReason::NoSuchName => false,
         }
     }
 
@@ -186,6 +188,7 @@ impl HostState {
         if all_refused { FinishReason::AddressRefused } else { FinishReason::QueueEmpty }
     }
 
+    /// The one place where a URL is given up, and with it its record where the reason asks for that.
     pub(super) fn drop_url(&mut self, url: &PageUrl, reason: DropReason) {
         if reason.removes_record() && self.queue.get(url).is_some_and(|entry| entry.has_record) {
             self.removals.push(url.clone());

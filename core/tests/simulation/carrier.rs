@@ -15,6 +15,7 @@ use lohisoftbot_core::politeness::{
     Arrival, FoundUrl, HostAction, HostState, PageEnd, RequestIntent, RobotsEnd, Seed, SeedScheme, SiteRules,
     SitemapEnd, StoredAs, Ticket,
 };
+use lohisoftbot_core::record::ContentMark;
 use lohisoftbot_core::time::Timestamp;
 
 use crate::checker::{Checker, Promises, Watched};
@@ -374,7 +375,7 @@ impl Carrier {
             2 => StoredAs::Full,
             // A calm site hides none of its pages.
             3 if self.server.temper == Temper::Moody => StoredAs::Barrier(BarrierKind::PaywalledContent),
-            _ => StoredAs::Record,
+            _ => StoredAs::Record(ContentMark(1)),
         }
     }
 
@@ -393,7 +394,11 @@ impl Carrier {
         let before = self.state.account().clone();
         let arrival = self.arrival(Duration::from_secs(1));
         match self.rng.below(4) {
-            0 => self.state.on_outcome(stale, PageEnd::Page { status: 200, stored: StoredAs::Record }, arrival),
+            0 => self.state.on_outcome(
+                stale,
+                PageEnd::Page { status: 200, stored: StoredAs::Record(ContentMark(1)) },
+                arrival,
+            ),
             1 => self.state.on_abandoned(stale, arrival),
             2 => self.state.on_sitemap(stale, 200, SitemapEnd::NoSitemap, arrival),
             _ => {
