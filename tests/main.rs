@@ -10,6 +10,7 @@ mod commands;
 mod control;
 mod crash;
 mod exclusion;
+mod freshness;
 mod harness;
 mod identity;
 mod one_site;

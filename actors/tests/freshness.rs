@@ -25,6 +25,7 @@ const PAST: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
 fn settings() -> TestSettings {
     let mut settings = TestSettings::default();
     settings.rules.recrawl_interval = 8 * DAY;
+    (settings.rules.min_recrawl_interval, settings.rules.max_recrawl_interval) = (7 * DAY, 90 * DAY);
     settings
 }
 

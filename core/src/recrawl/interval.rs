@@ -131,7 +131,7 @@ mod tests {
         // More.
         check(30, 20, 6, 249);
         check(30, 20, 7, 207);
-        check(30, 20, 8, 175);
+        check(30, 20, 8, 174);
         // Half of them and beyond: half as long, down to the bound.
         check(30, 20, 10, 150);
         check(30, 20, 20, 150);
