@@ -6,6 +6,25 @@ use crate::time::Timestamp;
 use crate::url::PageUrl;
 
 impl PageQueue {
+    /// Says which pages the store holds, and in which cycle each was last found right; `cycle` is the newest one.
+    ///
+    /// A record is durable a moment before the queue that tells of it, and a store can be restored: so a stored page that the queue does not
+    /// know joins it, even where it is full. Else nobody would ever ask for it again, nor remove it when it is gone.
+    pub fn note_records<'a>(&mut self, stored: impl IntoIterator<Item = (&'a PageUrl, u32)>, cycle: u32) {
+        self.entries.iter_mut().for_each(|entry| entry.has_record = false);
+        for (url, found_right_in) in stored {
+            let is_new = self.get(url).is_none();
+            if is_new {
+                self.add(url.clone(), 1, 0, usize::MAX);
+            }
+            let Some(&place) = self.places.get(&url.fingerprint()) else { continue };
+            self.entries[place].has_record = true;
+            if is_new && found_right_in >= cycle {
+                self.entries[place].standing = EntryStanding::Stored;
+            }
+        }
+    }
+
     /// Says what the store holds of a page now.
     pub fn note_copy(&mut self, url: &PageUrl, copy: Option<&StoredCopy>) {
         if let Some(&place) = self.places.get(&url.fingerprint()) {
@@ -31,5 +50,42 @@ impl PageQueue {
             num_reopened += 1;
         }
         num_reopened
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page_choice::DropReason;
+
+    fn url(path: &str) -> PageUrl {
+        PageUrl::parse(&format!("https://a.test{path}"), None).unwrap()
+    }
+
+    #[test]
+    fn stored_page_that_the_queue_lost_joins_it_and_is_asked_in_the_next_cycle() {
+        let mut queue = PageQueue::default();
+        queue.add(url("/"), 0, 0, 1);
+        queue.settle(&url("/"), EntryStanding::Stored);
+        let (now, before) = (url("/now"), url("/before"));
+        queue.note_records([(&now, 2), (&before, 1)], 2);
+        let seen: Vec<_> = queue.entries().iter().map(|entry| (entry.has_record, entry.standing.clone())).collect();
+        let stored = EntryStanding::Stored;
+        assert_eq!(seen, [(false, stored.clone()), (true, stored), (true, EntryStanding::Queued)]);
+        queue.reopen();
+        assert_eq!(queue.num_queued(), 3);
+    }
+
+    #[test]
+    fn what_is_known_of_a_page_stays_where_its_record_is_noted() {
+        let mut queue = PageQueue::default();
+        queue.add(url("/x"), 3, 0, 9);
+        queue.settle(&url("/x"), EntryStanding::Dropped(DropReason::TooManyTries));
+        queue.note_records([(&url("/x"), 2)], 2);
+        let entry = queue.get(&url("/x")).unwrap();
+        assert_eq!((entry.depth, entry.num_inlinks, entry.has_record), (3, 1, true));
+        assert_eq!(entry.standing, EntryStanding::Dropped(DropReason::TooManyTries));
+        queue.note_copy(&url("/x"), None);
+        assert!(!queue.get(&url("/x")).unwrap().has_record);
     }
 }

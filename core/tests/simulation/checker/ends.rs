@@ -162,7 +162,7 @@ impl Checker {
             known.failing_since = failing_since;
             known.last_failed_at = known.newest_failure_at.filter(|_| failing_since.is_some());
         }
-        self.cycles_said.retain(|(cycle, _)| *cycle <= survivors.cycle);
+        self.cycles_said.retain(|said| said.number <= survivors.cycle);
         self.guesses = survivors.guesses.iter().cloned().collect();
         if survivors.open {
             self.memory.hold_gap(at, self.promises.min_delay, self.file_delay());
