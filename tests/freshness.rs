@@ -45,7 +45,7 @@ fn condition_of(entry: &LogEntry) -> WantedCondition {
 }
 
 fn is_home(entry: &LogEntry) -> bool {
-    entry.path == "/" && entry.label == "living page" || entry.path == "/" && entry.label == "not modified"
+    entry.path == "/" && ["living page", "not modified"].contains(&entry.label.as_str())
 }
 
 /// The requests of each site's first and second cycle; later ones are left out. A cycle begins with its home page, or with the robots.txt

@@ -91,7 +91,8 @@ impl Carrier {
             return;
         }
         let copy = self.shelf.records.get(url).map(|kept| StoredCopy {
-            condition: (url.fingerprint() % 3 > 0).then(|| Condition::NoneMatch(format!("\"{}\"", kept.version))),
+            condition: (!url.fingerprint().is_multiple_of(3))
+                .then(|| Condition::NoneMatch(format!("\"{}\"", kept.version))),
             mark: ContentMark(kept.version),
             cycle: kept.cycle,
         });
