@@ -120,7 +120,7 @@ async fn days_between_cycles(second_answers: Vec<ScriptedAnswer>, num_days: u32)
 fn interval_of_a_site_follows_how_much_of_it_changes() {
     run_paused(async {
         let still = vec![page("Still", &[], &[("etag", "\"s\"")]), not_modified(&[])];
-        assert_eq!(days_between_cycles(still, 210).await, [8, 8, 16, 32, 64], "up to 90 days");
+        assert_eq!(days_between_cycles(still, 130).await, [8, 8, 16, 32, 64], "up to 90 days");
         let restless = (0..9).map(|number| page(&format!("News {number}"), &[], &[])).collect();
         assert_eq!(days_between_cycles(restless, 38).await, [8, 8, 7, 7, 7], "down to 7 days");
     });

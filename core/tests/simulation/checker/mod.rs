@@ -115,6 +115,8 @@ pub struct Checker {
     told_way: Option<Way>,
     last_ended_at: Option<Timestamp>,
     last_gap: Duration,
+    /// The longest of all so far.
+    longest_gap: Duration,
     guesses: HashSet<Origin>,
     excluded: Vec<String>,
     /// Cycles, oldest first; the last one counts from its first request on.
@@ -141,6 +143,7 @@ impl Checker {
             told_way: None,
             last_ended_at: None,
             last_gap: Duration::ZERO,
+            longest_gap: Duration::ZERO,
             guesses: HashSet::new(),
             excluded: Vec::new(),
             cycles_said: Vec::new(),
