@@ -39,6 +39,7 @@ pub fn extract_file(args: &ExtractArgs, out: &mut impl Write) -> anyhow::Result<
         Answer::Html if !is_other_format(&body) => extracted.barrier,
         Answer::Html
         | Answer::Sitemap
+        | Answer::OtherType
         | Answer::OtherContent
         | Answer::NotModified
         | Answer::Redirect { .. }
@@ -53,6 +54,7 @@ pub fn extract_file(args: &ExtractArgs, out: &mut impl Write) -> anyhow::Result<
         Answer::Html if extracted.directives.allows_storing(now) => None,
         Answer::Html => Some("it asks not to be indexed"),
         Answer::Sitemap
+        | Answer::OtherType
         | Answer::OtherContent
         | Answer::NotModified
         | Answer::Redirect { .. }

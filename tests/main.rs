@@ -11,6 +11,7 @@ mod control;
 mod crash;
 mod dry_run;
 mod exclusion;
+mod freshness;
 mod harness;
 mod identity;
 mod links_mode;

@@ -18,15 +18,14 @@ use lohisoftbot_core::extract::{FetchedPage, extract, is_other_format};
 use lohisoftbot_core::ledger::TicketNumber;
 use lohisoftbot_core::page_choice::PageLinks;
 use lohisoftbot_core::politeness::StoredAs;
-use lohisoftbot_core::record::{PageRecord, StoredLink, StoredPage};
+use lohisoftbot_core::record::{ContentMark, PageRecord, StoredLink, StoredPage};
 use lohisoftbot_core::response::ResponseHead;
 use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
 
-use crate::index::{ApplyChange, IndexActor, StorePage};
+use crate::index::{IndexActor, StorePage};
 use crate::permits::PagePermit;
 use crate::stats::NodeStats;
-use crate::storage::StoreChange;
 use crate::supervisor::DeathNotice;
 
 pub use reply::{ReadingEnd, Reply};
@@ -163,23 +162,14 @@ impl Handler<ExtractPage> for ExtractorActor {
                 tracing::warn!(%url, "the page made its extraction fail; nothing of it is kept");
                 (StoredAs::ExtractionFailed, PageLinks::default(), nothing)
             }
-            Ok(ReadPage::NotHtml) => {
-                self.index.do_send(ApplyChange(StoreChange::RemovePage { url }));
-                (StoredAs::NotHtml, PageLinks::default(), nothing)
-            }
-            Ok(ReadPage::Barrier(kind)) => {
-                if kind.closes_page() {
-                    self.index.do_send(ApplyChange(StoreChange::RemovePage { url }));
-                }
-                (StoredAs::Barrier(kind), PageLinks::default(), nothing)
-            }
-            Ok(ReadPage::Noindex { around, dropped }) => {
-                self.index.do_send(ApplyChange(StoreChange::RemovePage { url }));
-                (StoredAs::Noindex, around, dropped)
-            }
+            // Where an older record has to go, the site's state says so.
+            Ok(ReadPage::NotHtml) => (StoredAs::NotHtml, PageLinks::default(), nothing),
+            Ok(ReadPage::Barrier(kind)) => (StoredAs::Barrier(kind), PageLinks::default(), nothing),
+            Ok(ReadPage::Noindex { around, dropped }) => (StoredAs::Noindex, around, dropped),
             Ok(ReadPage::Storable { record, links, around, dropped }) => {
+                let mark = ContentMark::of(&record);
                 self.index.do_send(StorePage { record, links, permit });
-                (StoredAs::Record, around, dropped)
+                (StoredAs::Record(mark), around, dropped)
             }
         };
         reply.tell(|ticket| PageExtracted { ticket, stored, links, dropped });

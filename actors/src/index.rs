@@ -170,15 +170,15 @@ impl IndexActor {
         let urgency = match &change {
             StoreChange::Exclude { .. } | StoreChange::Include { .. } => Urgency::AtOnce,
             StoreChange::SavePage { .. }
-            | StoreChange::RenewPage { .. }
+            | StoreChange::RenewPage(_)
             | StoreChange::RemovePage { .. }
             | StoreChange::SaveSite { .. }
             | StoreChange::FinishCycle { .. } => Urgency::WithOthers,
         };
         let expires_at = match &change {
             StoreChange::SavePage { record, .. } => record.unavailable_after,
-            StoreChange::RenewPage { .. }
-            | StoreChange::RemovePage { .. }
+            StoreChange::RenewPage(renewed) => renewed.renewal.unavailable_after(),
+            StoreChange::RemovePage { .. }
             | StoreChange::SaveSite { .. }
             | StoreChange::FinishCycle { .. }
             | StoreChange::Exclude { .. }

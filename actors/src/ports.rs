@@ -10,6 +10,7 @@ use bytes::Bytes;
 use futures_util::future::{BoxFuture, LocalBoxFuture};
 use lohisoftbot_core::ledger::RequestKind;
 use lohisoftbot_core::outcome::{FetchFailure, ResolveFailure};
+use lohisoftbot_core::record::Condition;
 use lohisoftbot_core::response::ResponseHead;
 use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
@@ -55,10 +56,8 @@ pub struct FetchOrder {
     pub source: Option<Ipv4Addr>,
     /// The User-Agent field, whole.
     pub user_agent: String,
-    /// Validators of a stored copy, if any.
-    pub etag: Option<String>,
-    /// The Last-Modified of a stored copy, if any.
-    pub last_modified: Option<String>,
+    /// Under which condition the page is wanted, where a record of it is stored.
+    pub condition: Option<Condition>,
     /// Its place at the address: says when the request may leave, is told when it did, and is held until its connection is closed.
     pub slot: AddressSlot,
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use lohisoftbot_actors::extractor::DieNow;
-use lohisoftbot_actors::frontier::{Discovery, ExcludeDomain, IncludeDomain, PauseSite, ResumeSite};
+use lohisoftbot_actors::frontier::{Discovery, ExcludeDomain, IncludeDomain, PauseSite, RecrawlSite, ResumeSite};
 use lohisoftbot_actors::host::SiteIdentity;
 use lohisoftbot_actors::ports::GateState;
 use lohisoftbot_actors::storage::{EntryFilter, EntryKind, LedgerRead};
@@ -97,7 +97,7 @@ impl World {
     async fn order(&mut self, node: &TestNode) {
         let host = self.any_host();
         let domain = Domain::parse(&host).unwrap();
-        match self.rng.u32(0..16) {
+        match self.rng.u32(0..18) {
             0..5 => drop(node.seed(&[&format!("http://{host}/{}", self.rng.u32(1..30))]).await),
             5 => drop(node.frontier.send(PauseSite(site(&host))).await.unwrap()),
             6 | 7 => drop(node.frontier.send(ResumeSite(site(&host))).await.unwrap()),
@@ -117,6 +117,7 @@ impl World {
                     extractor.do_send(DieNow);
                 }
             }
+            15 | 16 => drop(node.frontier.send(RecrawlSite(site(&host))).await.unwrap().expect("it is durable")),
             _ => node.when_idle_or_later(Duration::from_secs(300)).await,
         }
     }

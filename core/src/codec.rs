@@ -52,12 +52,17 @@ pub trait Stored: Serialize + DeserializeOwned {
 /// The bytes of a stored value.
 pub fn encode<T: Stored>(value: &T) -> Result<Vec<u8>, CodecError> {
     let mut bytes = vec![T::VERSION];
-    let body = bincode::serde::encode_to_vec(value, layout()).map_err(|e| CodecError::TooLarge(e.to_string()))?;
+    let body = encode_body(value)?;
     if body.len() >= MAX_VALUE_BYTES {
         return Err(CodecError::TooLarge(format!("{} bytes", body.len())));
     }
     bytes.extend_from_slice(&body);
     Ok(bytes)
+}
+
+/// The same without a version byte, for what is compared and not stored.
+pub(crate) fn encode_body<T: Serialize>(value: &T) -> Result<Vec<u8>, CodecError> {
+    bincode::serde::encode_to_vec(value, layout()).map_err(|e| CodecError::TooLarge(e.to_string()))
 }
 
 /// The value of stored bytes.

@@ -33,6 +33,7 @@ pub mod outcome;
 pub mod page_choice;
 pub mod politeness;
 pub mod record;
+pub mod recrawl;
 pub mod response;
 pub mod retry_after;
 pub mod robots;

@@ -3,12 +3,14 @@
 //!
 //! [`weighing`] makes the estimate, [`links`] remembers what it is made of. `docs/PAGE_CHOICE.md` says how well it does.
 //! [`PageQueue`] is the site's page queue. It remembers what became of each URL in the newest cycle, so that no URL is asked twice and
-//! `explain` can answer. Invariant: a URL stands in it once, and never more than `max_urls` URLs or [`MAX_QUEUE_URL_BYTES`] stand in it.
+//! `explain` can answer. Invariant: a URL stands in it once, and never more than `max_urls` URLs (beside stored pages, see
+//! [`PageQueue::note_records`]) or [`MAX_QUEUE_URL_BYTES`] stand in it.
 
 mod address;
 mod links;
 mod of_page;
 mod rank;
+mod recrawl;
 mod sitemaps;
 #[cfg(test)]
 mod tests;
@@ -54,7 +56,7 @@ pub enum DropReason {
     Excluded,
     /// Its origin is one too many for this cycle.
     TooManyOrigins,
-    /// It is no HTML page.
+    /// It is no HTML page (any more), by its type.
     NotHtml,
     /// It does not exist (any more).
     Gone,
@@ -107,10 +109,9 @@ impl DropReason {
     pub fn removes_record(&self) -> bool {
         match self {
             Self::Robots { .. } | Self::RobotsLogin { .. } | Self::Gone | Self::Noindex | Self::Excluded => true,
-            Self::OtherFormat | Self::MovedForGood { .. } => true,
+            Self::NotHtml | Self::OtherFormat | Self::MovedForGood { .. } => true,
             Self::Barrier(kind) => kind.closes_page(),
             Self::TooManyOrigins
-            | Self::NotHtml
             | Self::Redirect { .. }
             | Self::Status(_)
             | Self::TooManyTries
@@ -351,14 +352,6 @@ impl PageQueue {
         }
     }
 
-    /// Says which URLs have a record in the store.
-    pub fn note_records(&mut self, is_stored: impl Fn(&PageUrl) -> bool) {
-        for entry in &mut self.entries {
-            entry.has_record = is_stored(&entry.url);
-        }
-        self.is_weighed = false;
-    }
-
     /// Counts one more request for a URL and gives the new count.
     pub fn count_try(&mut self, url: &PageUrl) -> u8 {
         let Some(&place) = self.places.get(&url.fingerprint()) else { return 0 };
@@ -423,7 +416,9 @@ impl PageQueue {
     /// Makes ready for a new cycle: every URL may be asked again, but for those that were gone, and they come back when they are linked
     /// to. Sitemaps, and what only they list and the store does not hold, come back when they are named and listed anew.
     pub fn reopen(&mut self) {
-        let is_gone = |entry: &FrontierEntry| entry.standing == EntryStanding::Dropped(DropReason::Gone);
+        // A queue that is older than the store may say so of a page that has come back since.
+        let is_gone =
+            |entry: &FrontierEntry| entry.standing == EntryStanding::Dropped(DropReason::Gone) && !entry.has_record;
         let is_past =
             |entry: &FrontierEntry| entry.role.is_sitemap() || (entry.is_merely_listed() && !entry.has_record);
         let goes = |entry: &FrontierEntry| is_gone(entry) || is_past(entry);

@@ -15,6 +15,7 @@ use crate::older;
 use crate::origin::Origin;
 use crate::page_choice::FrontierEntry;
 use crate::politeness::Seed;
+use crate::recrawl::interval::ChangeRate;
 use crate::site::Site;
 use crate::time::Timestamp;
 
@@ -76,6 +77,8 @@ pub struct SiteRow {
     pub num_pages: u16,
     /// When its last finished cycle ended.
     pub last_cycle_finished_at: Option<Timestamp>,
+    /// How often it changes, as far as its cycles have shown.
+    pub change_rate: ChangeRate,
 }
 
 /// Most seeds kept of one site.
@@ -120,6 +123,7 @@ impl SiteRow {
             account_seq: 0,
             num_pages: 0,
             last_cycle_finished_at: None,
+            change_rate: ChangeRate::default(),
         }
     }
 
@@ -171,7 +175,7 @@ impl SiteFrontier {
 }
 
 impl Stored for SiteRow {
-    const VERSION: u8 = 2;
+    const VERSION: u8 = 3;
 
     fn from_older(version: u8, body: &[u8]) -> Result<Self, CodecError> {
         older::site_row(version, body)

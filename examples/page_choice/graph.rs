@@ -145,6 +145,7 @@ impl Explorer<'_> {
             Answer::Redirect { target: RedirectTarget::ToItself | RedirectTarget::Unusable, .. }
             | Answer::Sitemap
             | Answer::OtherContent
+            | Answer::OtherType
             | Answer::NotModified
             | Answer::Gone
             | Answer::Barrier { .. }

@@ -77,6 +77,8 @@ fn rules() -> anyhow::Result<SiteRules> {
         budget: Budget::new(u16::try_from(NUM_REQUESTS)?, 20)?,
         max_queued_urls: MAX_QUEUED_URLS,
         recrawl_interval: Duration::from_secs(30 * 86_400),
+        min_recrawl_interval: Duration::from_secs(7 * 86_400),
+        max_recrawl_interval: Duration::from_secs(90 * 86_400),
         product_token: PRODUCT_TOKEN.to_owned(),
     })
 }

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use lohisoftbot_core::extract::{FetchedPage, extract, is_other_format};
 use lohisoftbot_core::page_choice::PageLinks;
 use lohisoftbot_core::politeness::StoredAs;
-use lohisoftbot_core::record::{PageRecord, StoredPage};
+use lohisoftbot_core::record::{ContentMark, PageRecord, StoredPage};
 use lohisoftbot_core::response::ResponseHead;
 use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
@@ -38,7 +38,7 @@ pub fn read_page(url: &PageUrl, head: &ResponseHead, body: &[u8], at: Timestamp)
     let StoredPage { record, links, .. } = PageRecord::of_extracted(&extracted, url, head, 1, at);
     let is_kept = extracted.directives.allows_storing(at);
     Some(ReadPage {
-        stored: if is_kept { StoredAs::Record } else { StoredAs::Noindex },
+        stored: if is_kept { StoredAs::Record(ContentMark::of(&record)) } else { StoredAs::Noindex },
         around: PageLinks::of_extracted(&extracted, &links),
         canonical: record.canonical,
         language: extracted.lang,

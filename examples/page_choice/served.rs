@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
+use lohisoftbot::practice_web::freshness::Epoch;
 use lohisoftbot::practice_web::answers::{self, PageAsked};
 use lohisoftbot::practice_web::labels::RequestKind;
 use lohisoftbot::practice_web::page::{CharsetNote, render};
@@ -117,7 +118,18 @@ impl Served for PracticeSite<'_> {
                 (robots_files::answer(&RobotsAsked { sites, site, path, num_before, ports: PORTS, now }), None)
             }
             (RequestKind::Page, Some(page)) => {
-                (answers::answer(&PageAsked { sites, site, page, num_before, ports: PORTS, now }), Some(page))
+                let asked = PageAsked {
+                    sites,
+                    site,
+                    page,
+                    num_before,
+                    epoch: Epoch::First,
+                    if_none_match: None,
+                    if_modified_since: None,
+                    ports: PORTS,
+                    now,
+                };
+                (answers::answer(&asked), Some(page))
             }
             (RequestKind::Page, None) => (answers::not_found(now), None),
         };

@@ -167,6 +167,7 @@ fn pace(config: &Config, found: &mut Found) {
         ("politeness.max_crawl_delay", config.politeness.max_crawl_delay, DAY),
         ("backoff.first", config.backoff.first, Duration::from_secs(10)),
         ("recrawl.interval", config.recrawl.interval, DAY.saturating_mul(7)),
+        ("recrawl.min_interval", config.recrawl.min_interval, DAY.saturating_mul(7)),
     ] {
         if value < bound {
             let (is, least) = (show_span(value), show_span(bound));
@@ -174,12 +175,13 @@ fn pace(config: &Config, found: &mut Found) {
             found.add(Gravity::Warning, key, text);
         }
     }
-    if config.recrawl.interval > DAY.saturating_mul(90) {
-        found.add(
-            Gravity::Warning,
-            "recrawl.interval",
-            format!("is {}: what is kept grows stale after 90d", show_span(config.recrawl.interval)),
-        );
+    for (key, value) in
+        [("recrawl.interval", config.recrawl.interval), ("recrawl.max_interval", config.recrawl.max_interval)]
+    {
+        if value > DAY.saturating_mul(90) {
+            let text = format!("is {}: what is kept grows stale after 90d", show_span(value));
+            found.add(Gravity::Warning, key, text);
+        }
     }
     found.add(
         Gravity::Good,
@@ -187,7 +189,7 @@ fn pace(config: &Config, found: &mut Found) {
         format!(
             "at most {} requests a site in {}, one at a time, {} apart at least",
             config.budget.page_requests,
-            show_span(config.recrawl.interval),
+            show_span(config.recrawl.min_interval),
             show_span(config.politeness.min_delay)
         ),
     );
@@ -272,6 +274,8 @@ mod tests {
         check(|c| c.politeness.max_crawl_delay = Duration::from_secs(60), &[(Warning, "politeness.max_crawl_delay")]);
         check(|c| c.recrawl.interval = Duration::from_secs(60), &[(Warning, "recrawl.interval")]);
         check(|c| c.recrawl.interval = DAY * 91, &[(Warning, "recrawl.interval")]);
+        check(|c| c.recrawl.min_interval = DAY, &[(Warning, "recrawl.min_interval")]);
+        check(|c| c.recrawl.max_interval = DAY * 91, &[(Warning, "recrawl.max_interval")]);
         check(|c| c.network.allow_ranges = vec!["127.0.0.0/8".parse().unwrap()], &[(Warning, "network.allow_ranges")]);
     }
 

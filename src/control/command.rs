@@ -20,7 +20,7 @@ pub const DEFAULT_LISTED_SITES: u32 = 100;
 pub const MAX_REASON_BYTES: usize = 1000;
 
 /// The commands of this version, each with the fields that it takes.
-const COMMANDS: [(&str, &[&str]); 11] = [
+const COMMANDS: [(&str, &[&str]); 12] = [
     ("status", &[]),
     ("seed", &["urls"]),
     ("site", &["site"]),
@@ -29,14 +29,14 @@ const COMMANDS: [(&str, &[&str]); 11] = [
     ("exclude", &["domain", "reason"]),
     ("include", &["domain"]),
     ("exclusions", &[]),
+    ("recrawl", &["site"]),
     ("pause", &[]),
     ("resume", &[]),
     ("shutdown", &[]),
 ];
 
 /// Commands that later versions take.
-const LATER_COMMANDS: [&str; 9] =
-    ["recrawl", "search", "ledger", "audit", "watch", "export", "backup", "reindex", "reload"];
+const LATER_COMMANDS: [&str; 8] = ["search", "ledger", "audit", "watch", "export", "backup", "reindex", "reload"];
 
 /// Which sites are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -95,6 +95,11 @@ pub enum Command {
     },
     /// All exclusions in force.
     Exclusions,
+    /// Crawl a site before its interval is over, as far as the running interval's budget allows.
+    Recrawl {
+        /// Which.
+        site: Site,
+    },
     /// Send no further request until `resume`.
     Pause,
     /// Go on.
@@ -159,6 +164,7 @@ impl Command {
             "exclude" => exclude(read(name, fields)?),
             "include" => Ok(Self::Include { domain: domain(&read::<DomainFields>(name, fields)?.domain)? }),
             "exclusions" => Ok(Self::Exclusions),
+            "recrawl" => Ok(Self::Recrawl { site: site(&read::<SiteFields>(name, fields)?.site)? }),
             "pause" => Ok(Self::Pause),
             "resume" => Ok(Self::Resume),
             "shutdown" => Ok(Self::Shutdown),
@@ -171,7 +177,7 @@ impl Command {
         let fields = match self {
             Self::Status | Self::Exclusions | Self::Pause | Self::Resume | Self::Shutdown => json!({}),
             Self::Seed { seeds } => json!({"urls": seeds.iter().map(seed_text).collect::<Vec<_>>()}),
-            Self::Site { site } => json!({"site": site.as_str()}),
+            Self::Site { site } | Self::Recrawl { site } => json!({"site": site.as_str()}),
             Self::Sites { filter, after, limit } => {
                 json!({"state": filter, "after": after.as_ref().map(Site::as_str), "limit": limit})
             }
@@ -197,6 +203,7 @@ impl Command {
             Self::Exclude { .. } => "exclude",
             Self::Include { .. } => "include",
             Self::Exclusions => "exclusions",
+            Self::Recrawl { .. } => "recrawl",
             Self::Pause => "pause",
             Self::Resume => "resume",
             Self::Shutdown => "shutdown",
@@ -326,6 +333,7 @@ mod tests {
             },
             Command::Include { domain: Domain::parse("github.io").unwrap() },
             Command::Exclusions,
+            Command::Recrawl { site: Site::of_host("example.com") },
             Command::Pause,
             Command::Resume,
             Command::Shutdown,

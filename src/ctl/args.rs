@@ -74,6 +74,11 @@ pub enum Question {
     },
     /// All domains that are excluded
     Exclusions,
+    /// Crawl a finished site before its interval is over, with the page requests that the interval still holds
+    Recrawl {
+        /// A host name or URL of the site
+        site: String,
+    },
     /// Send no further request until `resume`
     Pause,
     /// Go on after `pause`
@@ -114,6 +119,7 @@ impl Question {
             }
             Self::Include { domain: text } => Command::Include { domain: domain(text)? },
             Self::Exclusions => Command::Exclusions,
+            Self::Recrawl { site: text } => Command::Recrawl { site: site(text)? },
             Self::Pause => Command::Pause,
             Self::Resume => Command::Resume,
             Self::Shutdown => Command::Shutdown,

@@ -106,6 +106,7 @@ fn every_subcommand_asks_the_command_of_its_name() {
         ("exclude", &["a.test"]),
         ("include", &["a.test"]),
         ("exclusions", &[]),
+        ("recrawl", &["www.a.test"]),
         ("pause", &[]),
         ("resume", &[]),
         ("shutdown", &[]),

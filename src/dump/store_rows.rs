@@ -54,6 +54,7 @@ const SITE_COLUMNS: &[Column] = &[
     detail("open_ticket"),
     detail("first_seen_at"),
     detail("last_cycle_finished_at"),
+    detail("learnt_interval_seconds"),
     detail("seeds"),
     detail("account_seq"),
 ];
@@ -290,6 +291,7 @@ fn site_values(row: &SiteRow) -> Vec<Value> {
         json!(account.open.as_ref().map(|open| open.url.as_str())),
         moment(Some(row.first_seen_at)),
         moment(row.last_cycle_finished_at),
+        json!(row.change_rate.interval.map(|interval| interval.as_secs())),
         json!(row.seeds.iter().map(|seed| seed.url.as_str()).collect::<Vec<_>>()),
         json!(row.account_seq),
     ]

@@ -28,6 +28,7 @@ use lohisoftbot_actors::ports::{Fetch, FetchOrder, FetchReport, FetchedResponse}
 use lohisoftbot_core::ledger::RequestKind;
 use lohisoftbot_core::origin::Scheme;
 use lohisoftbot_core::outcome::{FetchFailure, wants_body};
+use lohisoftbot_core::record::Condition;
 use lohisoftbot_core::response::ResponseHead;
 use rustls::ClientConfig;
 use tokio::time::timeout;
@@ -184,7 +185,7 @@ fn request_of(
     Some(request)
 }
 
-/// The fields of the request. Validators that cannot be sent are left out; a request that could not say where it goes or who asks
+/// The fields of the request. A condition that cannot be sent is left out; a request that could not say where it goes or who asks
 /// (P9) is none at all.
 fn fields_of(order: &FetchOrder) -> Option<Vec<(HeaderName, HeaderValue)>> {
     let from_text = |text: &str| HeaderValue::from_bytes(text.as_bytes()).ok();
@@ -194,9 +195,11 @@ fn fields_of(order: &FetchOrder) -> Option<Vec<(HeaderName, HeaderValue)>> {
         (ACCEPT, accept_of(order.kind)),
         (ACCEPT_ENCODING, ACCEPT_ENCODING_VALUE),
     ];
-    let etag = (IF_NONE_MATCH, order.etag.as_deref().and_then(from_text));
-    let last_modified = (IF_MODIFIED_SINCE, order.last_modified.as_deref().and_then(from_text));
-    fields.extend([etag, last_modified].into_iter().filter_map(|(name, value)| Some((name, value?))));
+    let condition = order.condition.as_ref().map(|condition| match condition {
+        Condition::NoneMatch(etag) => (IF_NONE_MATCH, etag),
+        Condition::ModifiedSince(date) => (IF_MODIFIED_SINCE, date),
+    });
+    fields.extend(condition.and_then(|(name, value)| Some((name, from_text(value)?))));
     Some(fields)
 }
 

@@ -37,6 +37,8 @@ pub fn site_rules(config: &Config) -> SiteRules {
         budget: budget.expect("a checked configuration keeps the budget within its bounds"),
         max_queued_urls: config.discovery.max_queued_urls as usize,
         recrawl_interval: config.recrawl.interval,
+        min_recrawl_interval: config.recrawl.min_interval,
+        max_recrawl_interval: config.recrawl.max_interval,
         product_token: config.identity.product.clone(),
     }
 }

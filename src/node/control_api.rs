@@ -6,7 +6,9 @@ use std::sync::Arc;
 use actix::Addr;
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
-use lohisoftbot_actors::frontier::{AddSeeds, ExcludeDomain, FrontierActor, IncludeDomain, SiteView, ViewSite};
+use lohisoftbot_actors::frontier::{
+    AddSeeds, ExcludeDomain, FrontierActor, IncludeDomain, RecrawlSite, SiteView, ViewSite,
+};
 use lohisoftbot_actors::index::{IndexActor, ReadStore};
 use lohisoftbot_actors::ledger::{ExclusionsInForce, LedgerActor};
 use lohisoftbot_actors::ports::{Clock, GateState, LocalGate};
@@ -15,6 +17,7 @@ use lohisoftbot_core::config::Config;
 use lohisoftbot_core::discovery::LinkDropCounts;
 use lohisoftbot_core::exclusion::Domain;
 use lohisoftbot_core::identity::Identity;
+use lohisoftbot_core::recrawl::order::RecrawlRefusal;
 use lohisoftbot_core::seed::Seed;
 use lohisoftbot_core::site::Site;
 use lohisoftbot_core::site_row::{SiteRow, SiteStanding};
@@ -99,10 +102,7 @@ impl NodeApi {
 
     async fn view(&self, site: &Site) -> Result<Box<SiteView>, ControlError> {
         let view = self.frontier.send(ViewSite(site.clone())).await.map_err(|_| gone())?;
-        view.ok_or_else(|| {
-            let message = format!("{site} is not known to this node; give it as a seed: lohisoftbot-ctl seed {site}");
-            ControlError::new(ErrorCode::NotFound, message)
-        })
+        view.ok_or_else(|| unknown(site))
     }
 
     async fn site(&self, site: Site) -> Answer {
@@ -246,6 +246,30 @@ impl NodeApi {
         })
     }
 
+    async fn recrawl(&self, site: Site) -> Answer {
+        if self.gate.state() == GateState::Shut {
+            return Err(ControlError::new(ErrorCode::Refused, "the node is paused; resume it first"));
+        }
+        let answer = self.frontier.send(RecrawlSite(site.clone())).await.map_err(|_| gone())?.ok_or_else(gone)?;
+        match answer {
+            Ok(reopened) => {
+                tracing::info!(%site, num_urls = reopened.num_urls, "recrawl ordered on the control socket");
+                Ok(json!({
+                    "site": site.as_str(),
+                    "requests_left": reopened.num_requests_left,
+                    "urls_asked_again": reopened.num_urls,
+                    "not_before": reopened.not_before.to_string(),
+                    "next_cycle_at": reopened.next_cycle_at.to_string(),
+                    "note": reopened.describe(),
+                }))
+            }
+            Err(RecrawlRefusal::Unknown) => Err(unknown(&site)),
+            Err(refusal) => {
+                Err(ControlError::new(ErrorCode::Refused, format!("{site} is not crawled now: {}", refusal.describe())))
+            }
+        }
+    }
+
     fn shutdown(&self) -> Answer {
         tracing::info!("shutdown asked for on the control socket: ending in order");
         self.teller.send_replace(true);
@@ -266,6 +290,7 @@ impl NodeControl for NodeApi {
                 Command::Exclude { domain, reason } => api.exclude(domain, reason).await,
                 Command::Include { domain } => api.include(domain).await,
                 Command::Exclusions => api.exclusions().await,
+                Command::Recrawl { site } => api.recrawl(site).await,
                 Command::Pause => api.set_gate(GateState::Shut),
                 Command::Resume => api.set_gate(GateState::Open),
                 Command::Shutdown => api.shutdown(),
@@ -278,6 +303,11 @@ impl NodeControl for NodeApi {
 /// What was left out, by reason.
 fn dropped_links(counts: &LinkDropCounts) -> serde_json::Map<String, Value> {
     counts.iter().map(|(drop, num)| (drop.word().to_owned(), num.into())).collect()
+}
+
+fn unknown(site: &Site) -> ControlError {
+    let message = format!("{site} is not known to this node; give it as a seed: lohisoftbot-ctl seed {site}");
+    ControlError::new(ErrorCode::NotFound, message)
 }
 
 /// A part of the node is gone; its own failure is in the log.

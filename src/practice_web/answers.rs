@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 use super::{
     barriers, encode,
     faults::PageFault,
+    freshness::{self, Epoch},
     labels::AnswerKind,
     odd_pages,
     page::{CharsetNote, render},
@@ -36,6 +37,12 @@ pub struct PageAsked<'a> {
     pub page: &'a PagePlan,
     /// How often this page was asked before.
     pub num_before: usize,
+    /// The epoch of its site.
+    pub epoch: Epoch,
+    /// The If-None-Match of the request.
+    pub if_none_match: Option<&'a str>,
+    /// Its If-Modified-Since.
+    pub if_modified_since: Option<&'a str>,
     /// The ports of the web.
     pub ports: Ports,
     /// For the Date field.
@@ -44,6 +51,9 @@ pub struct PageAsked<'a> {
 
 /// The answer to a planned page.
 pub fn answer(asked: &PageAsked<'_>) -> Answer {
+    if let Some(life) = asked.page.life {
+        return freshness::answer(asked, life);
+    }
     match asked.page.answer {
         AnswerKind::Page | AnswerKind::PanicPage => ok_page(asked, "page"),
         AnswerKind::LoginForm => ok_page(asked, "login form"),

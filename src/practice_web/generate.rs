@@ -9,6 +9,7 @@ use fastrand::Rng;
 
 use super::{
     faults::{FaultWeight, PLAIN_ROBOTS, PageFault, RobotsKind, SitemapKind},
+    freshness,
     labels::{AnswerKind, ForbiddenBy, Permission, Storage},
     links, odd_pages,
     plan::PracticePlan,
@@ -34,6 +35,7 @@ impl PracticeSites {
             send_robots_elsewhere(&mut sites, site);
         }
         for site in &mut sites {
+            freshness::add(&plan, site);
             close_if_unreachable(site);
             site.by_path = site.pages.iter().enumerate().map(|(index, page)| (page.path.clone(), index)).collect();
         }
@@ -183,6 +185,7 @@ pub(super) fn html_page(
         permission: Permission::Allowed,
         storage: Storage::Stored,
         redirect: None,
+        life: None,
         links: Vec::new(),
         target_bytes: page_size(rng),
         text_seed: rng.u64(..),

@@ -4,6 +4,7 @@ use fastrand::Rng;
 
 use super::{
     faults::PageFault,
+    freshness,
     generate::rng_for,
     labels::{AnswerKind, ForbiddenBy, Permission},
     odd_pages,
@@ -144,7 +145,9 @@ fn place_of(site: &SitePlan, index: usize) -> Place {
         || page.path.starts_with(sitemaps::LISTED_PREFIX)
         || traps::links_itself(site, page);
     match (page.answer, page.permission) {
-        _ if index == 0 || is_landing || page.path == odd_pages::BEHIND_NOFOLLOW_PATH => Place::Hidden,
+        _ if index == 0 || is_landing || freshness::is_new(page) || page.path == odd_pages::BEHIND_NOFOLLOW_PATH => {
+            Place::Hidden
+        }
         (_, Permission::Forbidden(ForbiddenBy::ForeignHop | ForbiddenBy::Barrier)) => Place::Hidden,
         (_, Permission::Forbidden(ForbiddenBy::Nofollow)) => Place::Unfollowed,
         _ if page.path == odd_pages::UNFOLLOWED_PATH => Place::Unfollowed,

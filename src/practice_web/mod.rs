@@ -4,7 +4,8 @@
 //! asked, and [`auditor`] compares the two. Sites and labels come from a seed; nothing here uses the node's own rules, so the two can
 //! be checked against each other. It is no general web server and listens on the loopback only.
 //!
-//! Invariants: the same plan gives the same sites; a URL's label never changes while the web runs; every request that is answered is in
+//! Invariants: the same plan gives the same sites; a URL's label never changes while the web runs (a page of two epochs, see
+//! [`freshness`], has a label that tells of both); every request that is answered is in
 //! the log before the first byte of its answer is sent.
 
 pub mod answers;
@@ -12,6 +13,7 @@ pub mod auditor;
 mod barriers;
 mod encode;
 pub mod faults;
+pub mod freshness;
 mod generate;
 pub mod labels;
 mod links;

@@ -2,7 +2,7 @@
 
 use std::{net::Ipv4Addr, path::PathBuf};
 
-use super::faults::Faults;
+use super::{faults::Faults, freshness::Epochs};
 
 /// Words that a test looks for after a crawl. ASCII letters only, so that every charset and every escape leaves them alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +41,8 @@ pub struct PracticePlan {
     pub https_port: Option<u16>,
     /// Which faults to show.
     pub faults: Faults,
+    /// Whether pages live on after a first crawl.
+    pub epochs: Epochs,
     /// Canary words, if any; the page that makes extraction panic exists only with them.
     pub canaries: Option<Canaries>,
     /// Where to append the request log as JSON lines, if anywhere.
@@ -59,6 +61,7 @@ impl PracticePlan {
             http_port: None,
             https_port: None,
             faults: Faults::demo(),
+            epochs: Epochs::One,
             canaries: None,
             log_file: None,
         }

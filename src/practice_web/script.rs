@@ -145,6 +145,7 @@ fn reason(status: u16) -> &'static str {
         301 => "Moved Permanently",
         302 => "Found",
         303 => "See Other",
+        304 => "Not Modified",
         307 => "Temporary Redirect",
         308 => "Permanent Redirect",
         400 => "Bad Request",

@@ -20,6 +20,7 @@ use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
 use super::{
     answers::{self, PageAsked},
+    freshness::Epoch,
     labels::RequestKind,
     log::{EndedBy, LogEntry, RequestEnd, RequestLog, micros, unix_ms},
     robots_files::{self, RobotsAsked},
@@ -63,6 +64,12 @@ struct Request {
     host: String,
     path: String,
     fields: Vec<(String, String)>,
+}
+
+impl Request {
+    fn field(&self, wanted: &str) -> Option<&str> {
+        self.fields.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str())
+    }
 }
 
 /// Where a request came in.
@@ -202,7 +209,12 @@ impl Server {
                 robots_files::answer(&RobotsAsked { sites, site, path, num_before, ports, now })
             }
             (RequestKind::Page, Some(page)) => {
-                answers::answer(&PageAsked { sites, site, page, num_before, ports, now })
+                let epoch = self.epoch_of(site);
+                let [if_none_match, if_modified_since] =
+                    ["if-none-match", "if-modified-since"].map(|name| request.field(name));
+                let asked =
+                    PageAsked { sites, site, page, num_before, epoch, if_none_match, if_modified_since, ports, now };
+                answers::answer(&asked)
             }
             (RequestKind::Page, None) => answers::not_found(now),
         }
@@ -211,6 +223,13 @@ impl Server {
     /// Whether an origin of a site is neither its main one nor that of its docs host.
     fn is_stray(&self, site: &SitePlan, host: &str, scheme: Scheme) -> bool {
         scheme != site.scheme || (host != site.host(PageHost::Main) && host != site.host(PageHost::Docs))
+    }
+
+    /// Which epoch a site is in, this request counted.
+    fn epoch_of(&self, site: &SitePlan) -> Epoch {
+        let num_asked = self.num_asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let home = (site.scheme, site.main_host.clone(), "/".to_owned());
+        Epoch::after(num_asked.get(&home).copied().unwrap_or_default())
     }
 
     /// How often a URL was asked before; counts this time.

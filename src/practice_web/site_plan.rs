@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     faults::{PLAIN_ROBOTS, RobotsKind, SitemapKind, TrapKind},
+    freshness::PageLife,
     labels::{AnswerKind, Permission, RequestKind, Storage, UrlLabel},
     plan::PracticePlan,
     robots_files,
@@ -133,6 +134,8 @@ pub struct PagePlan {
     pub storage: Storage,
     /// Where it redirects to, if it does.
     pub redirect: Option<(u16, Target)>,
+    /// What becomes of it, in a web of two epochs.
+    pub life: Option<PageLife>,
     /// The links on it, in order.
     pub links: Vec<PlannedLink>,
     /// About how long its HTML is.

@@ -1,6 +1,5 @@
 //! Loading the sites that are due, starting their actors, and knowing when to look again.
 
-use std::collections::HashSet;
 use std::time::Duration;
 
 use actix::prelude::*;
@@ -214,9 +213,8 @@ fn take_due(store: &mut dyn RecordStore, now: Timestamp, limit: usize) -> Result
     for due in store.due_until(now, limit)? {
         if let Some(row) = store.site(&due.site)? {
             let mut queue: PageQueue = store.frontier(&due.site)?.into();
-            // A record is durable a moment before the queue that tells of it, and a crash may come between.
-            let stored: HashSet<_> = store.pages_of(&due.site)?.into_iter().map(|page| page.url).collect();
-            queue.note_records(|url| stored.contains(url));
+            let pages = store.pages_of(&due.site)?;
+            queue.note_records(pages.iter().map(|page| (&page.url, page.cycle)), row.account.cycle);
             let robots = store.robots(&due.site)?.iter().filter_map(OriginRobots::from_stored).collect();
             save_row(store, SiteRow { standing: SiteStanding::Live, ..row.clone() })?;
             sites.push(LoadedSite { row, queue, robots });

@@ -11,6 +11,7 @@ mod exclude;
 mod idle;
 mod lending;
 mod links;
+mod recrawl;
 mod sites;
 mod view;
 
@@ -37,6 +38,7 @@ pub use exclude::{ExcludeDomain, ExclusionAnswer, IncludeDomain};
 pub use idle::{StopAll, WhenIdle};
 pub use lending::BorrowRobots;
 pub use links::LinksFound;
+pub use recrawl::RecrawlSite;
 pub use sites::{AddSeeds, PauseSite, ResumeSite, SeedCounts};
 pub use view::{SiteView, ViewSite};
 

@@ -1,12 +1,12 @@
 //! What comes back: the answer to a request goes into the state, a page or sitemap by way of its extractor.
 
 use actix::prelude::*;
-use lohisoftbot_core::ledger::RequestKind;
-use lohisoftbot_core::outcome::{self, Answer, PageFate, Permanence};
+use lohisoftbot_core::ledger::{RequestKind, TicketNumber};
+use lohisoftbot_core::outcome::{self, Answer, RedirectTarget};
 use lohisoftbot_core::page_choice::LinkedPage;
-use lohisoftbot_core::politeness::{Arrival, PageEnd, RobotsEnd, StoredAs, Ticket};
+use lohisoftbot_core::politeness::{Arrival, PageEnd, RobotsEnd, Ticket};
+use lohisoftbot_core::record::Renewal;
 use lohisoftbot_core::robots::status::BodyEnd;
-use lohisoftbot_core::url::PageUrl;
 
 use super::request::Fetched;
 use super::{HostActor, Step};
@@ -14,7 +14,6 @@ use crate::extractor::{ExtractPage, PageExtracted, Reply};
 use crate::frontier::LinksFound;
 use crate::permits::PagePermit;
 use crate::ports::FetchReport;
-use crate::storage::StoreChange;
 
 impl HostActor {
     fn arrival(&mut self, report: &FetchReport) -> Arrival {
@@ -42,7 +41,7 @@ impl HostActor {
         let response = match report.result {
             Err(failure) => {
                 self.ports.stats.num_failures.add_one();
-                return self.state.on_outcome(ticket.number, PageEnd::Failed(failure), arrival);
+                return self.end_page(ticket.number, PageEnd::Failed(failure), arrival);
             }
             Ok(response) => response,
         };
@@ -67,37 +66,32 @@ impl HostActor {
                     extractor.do_send(page);
                 }
             }
+            Answer::NotModified => {
+                let renewal = Renewal::of_head(&response.head, self.state.product_token());
+                self.end_page(ticket.number, PageEnd::NotModified(renewal), arrival);
+            }
             answer => {
-                self.note_answer(kind, &answer, &url);
-                self.state.on_outcome(ticket.number, PageEnd::Answered { status, answer }, arrival);
+                self.pass_redirect_on(kind, &answer);
+                self.end_page(ticket.number, PageEnd::Answered { status, answer }, arrival);
             }
         }
     }
 
-    fn note_answer(&mut self, kind: RequestKind, answer: &Answer, url: &PageUrl) {
-        if let Answer::Barrier { kind: barrier, .. } = answer {
+    /// The state decides what follows, the end of a record included; here it is counted.
+    fn end_page(&mut self, ticket: TicketNumber, end: PageEnd, arrival: Arrival) {
+        if end.barrier().is_some() {
             self.ports.stats.num_barriers.add_one();
-            if barrier.closes_page() {
-                self.apply(StoreChange::RemovePage { url: url.clone() });
-            }
         }
-        match outcome::consequence(answer).0 {
-            PageFate::Remove => self.apply(StoreChange::RemovePage { url: url.clone() }),
-            PageFate::FollowRedirect { target, permanence } => {
-                match permanence {
-                    Permanence::Permanent => self.apply(StoreChange::RemovePage { url: url.clone() }),
-                    Permanence::Temporary => {}
-                }
-                // Where a sitemap is sent to is no page that somebody links to.
-                if kind == RequestKind::Page && !self.state.site().contains_host(target.host()) {
-                    self.frontier.do_send(LinksFound(vec![target]));
-                }
-            }
-            PageFate::Store
-            | PageFate::ReadSitemap
-            | PageFate::KeepRenewed
-            | PageFate::Drop
-            | PageFate::AskAgain { .. } => {}
+        self.state.on_outcome(ticket, end, arrival);
+    }
+
+    /// Where a page of another site is sent to is a link to it; where a sitemap is sent to is no page that somebody links to.
+    fn pass_redirect_on(&self, kind: RequestKind, answer: &Answer) {
+        if let Answer::Redirect { target: RedirectTarget::To(target), .. } = answer
+            && kind == RequestKind::Page
+            && !self.state.site().contains_host(target.host())
+        {
+            self.frontier.do_send(LinksFound(vec![target.clone()]));
         }
     }
 }
@@ -130,14 +124,11 @@ impl Handler<PageExtracted> for HostActor {
         if number != ticket {
             return;
         }
-        if let StoredAs::Barrier(_) = stored {
-            self.ports.stats.num_barriers.add_one();
-        }
         let is_other = |link: &mut LinkedPage| !self.state.site().contains_host(link.url.host());
         let others: Vec<_> = links.links.extract_if(.., is_other).map(|link| link.url).collect();
         self.state.note_dropped_links(&dropped);
         self.state.on_page_links(ticket, links, arrival.at);
-        self.state.on_outcome(ticket, PageEnd::Page { status, stored }, arrival);
+        self.end_page(ticket, PageEnd::Page { status, stored }, arrival);
         if !others.is_empty() {
             self.frontier.do_send(LinksFound(others));
         }

@@ -167,6 +167,9 @@ impl HostActor {
         for url in self.state.take_removals() {
             self.apply(StoreChange::RemovePage { url });
         }
+        for renewed in self.state.take_renewals() {
+            self.apply(StoreChange::RenewPage(renewed));
+        }
         if !self.state.has_events() {
             return;
         }

@@ -11,11 +11,15 @@ use lohisoftbot_core::ledger::{RequestKind, TicketNumber};
 use lohisoftbot_core::origin::Origin;
 use lohisoftbot_core::outcome::{FetchFailure, ResolveFailure};
 use lohisoftbot_core::politeness::{Arrival, RequestIntent, Ticket};
+use lohisoftbot_core::record::StoredCopy;
+use lohisoftbot_core::time::Timestamp;
+use lohisoftbot_core::url::PageUrl;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::retire::Stop;
 use super::{EventsRecorded, HostActor, HostPorts, Step};
+use crate::index::{IndexActor, ReadStore};
 use crate::permits::PagePermit;
 use crate::ports::{AddressSlot, FetchOrder, FetchReport, VettedAddress};
 
@@ -27,6 +31,8 @@ pub(super) struct Prepared {
     address: VettedAddress,
     slot: AddressSlot,
     permit: PagePermit,
+    /// What the store holds of the page.
+    copy: Option<StoredCopy>,
 }
 
 /// A step that runs beside the actor; broken off when it is dropped, so that none outlives its actor.
@@ -85,9 +91,17 @@ impl HostActor {
     pub(super) fn prepare(&mut self, intent: RequestIntent, ctx: &mut Context<Self>) {
         let (origin, kind) = (intent.url.origin(), intent.kind);
         let ports = self.ports.clone();
+        let stored = self.state.may_have_copy(&intent).then(|| (self.index.clone(), intent.url.clone()));
         self.num_preparations += 1;
         let number = self.num_preparations;
-        let work = async move { Ready(number, prepared(&ports, &origin, kind).await) };
+        let work = async move {
+            let mut prepared = prepared(&ports, &origin, kind).await;
+            // Last of all, so that no validator is sent of a record that went while its page waited for its turn.
+            if let (Ok(prepared), Some((index, url))) = (&mut prepared, stored) {
+                prepared.copy = stored_copy(&index, url, ports.clock.now()).await;
+            }
+            Ready(number, prepared)
+        };
         let underway = Underway::run(ctx.address(), work, Ready(number, Err(ResolveFailure::NameServers)));
         self.step = Step::Preparing(intent, number, underway);
     }
@@ -111,15 +125,14 @@ impl HostActor {
 
     fn send(&mut self, ticket: Ticket, prepared: Prepared, ctx: &mut Context<Self>) {
         let identity = (self.parts.identity)(self.state.site(), self.state.account().cycle);
-        let Prepared { address, slot, permit } = prepared;
+        let Prepared { address, slot, permit, copy } = prepared;
         let order = FetchOrder {
             url: ticket.intent.url.clone(),
             kind: ticket.intent.kind,
             address,
             source: identity.source,
             user_agent: identity.user_agent,
-            etag: None,
-            last_modified: None,
+            condition: copy.and_then(|copy| copy.condition),
             slot,
         };
         match ticket.intent.kind {
@@ -187,7 +200,10 @@ impl Handler<Ready> for HostActor {
         let now = self.now();
         match ready {
             Ok(prepared) => match self.state.open_ticket(intent, now) {
-                Some(ticket) => self.record_ticket(ticket, prepared, ctx),
+                Some(ticket) => {
+                    self.state.on_stored_copy(ticket.number, prepared.copy.clone());
+                    self.record_ticket(ticket, prepared, ctx);
+                }
                 None => self.proceed(ctx),
             },
             Err(failure) => {
@@ -248,8 +264,14 @@ async fn prepared(ports: &HostPorts, origin: &Origin, kind: RequestKind) -> Resu
         if is_old && ports.resolver.resolve(origin.host(), origin.port()).await? != address {
             continue;
         }
-        return Ok(Prepared { address, slot, permit });
+        return Ok(Prepared { address, slot, permit, copy: None });
     }
+}
+
+/// What the store holds of a page now. Without an answer the store is gone and the node is ending: then the page is asked plainly.
+async fn stored_copy(index: &Addr<IndexActor>, url: PageUrl, now: Timestamp) -> Option<StoredCopy> {
+    let record = index.send(ReadStore::as_applied(move |store| store.page(&url))).await.ok()?.ok()??;
+    Some(StoredCopy::of(&record, now))
 }
 
 /// A refused address is for the operator to see: it may be the node's own configuration that refuses it. Missing names are the web's.

@@ -95,6 +95,7 @@ impl HostActor {
             account_seq: self.acked.1,
             num_pages: 0,
             last_cycle_finished_at: self.parts.last_cycle_finished_at,
+            change_rate: self.state.change_rate(),
         };
         let stored_robots = || self.state.robots().iter().filter_map(OriginRobots::to_stored).collect();
         let robots = std::mem::take(&mut self.robots_changed).then(stored_robots);

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use lohisoftbot_core::codec::CodecError;
 use lohisoftbot_core::exclusion::{Domain, Exclusion, Exclusions};
+use lohisoftbot_core::politeness::PageRenewal;
 use lohisoftbot_core::record::{InlinkRow, PageRecord, StoredLink};
 use lohisoftbot_core::site::Site;
 use lohisoftbot_core::site_row::{RobotsCopy, SiteFrontier, SiteRow};
@@ -24,14 +25,7 @@ pub enum StoreChange {
         links: Vec<StoredLink>,
     },
     /// A page was found unchanged (304): it counts as fetched anew. Its links stay.
-    RenewPage {
-        /// Which.
-        url: PageUrl,
-        /// When it was asked.
-        fetched_at: Timestamp,
-        /// The site's cycle it was asked in.
-        cycle: u32,
-    },
+    RenewPage(PageRenewal),
     /// A page is gone: its record and the links on it go.
     RemovePage {
         /// Which.
@@ -91,7 +85,7 @@ pub enum Applied {
 /// What a saved page brought.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SaveCounts {
-    /// The page that made room: the oldest of an earlier cycle.
+    /// The page that made room: of those that were longest not found right, the one that was asked last, since the better are asked first.
     pub evicted: Option<PageUrl>,
     /// Links stored.
     pub num_links: u64,

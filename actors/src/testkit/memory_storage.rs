@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use lohisoftbot_core::exclusion::{Domain, Exclusion, Exclusions};
 use lohisoftbot_core::key;
 use lohisoftbot_core::ledger::{LedgerBook, LedgerEntry, LedgerEvent};
-use lohisoftbot_core::record::{InlinkRow, PageRecord, StoredLink};
+use lohisoftbot_core::record::{InlinkRow, PageRecord, StoredLink, makes_room};
 use lohisoftbot_core::site::Site;
 use lohisoftbot_core::site_row::{MAX_PAGES_PER_SITE, RobotsCopy, SiteFrontier, SiteRow, SiteStanding};
 use lohisoftbot_core::time::Timestamp;
@@ -63,11 +63,10 @@ impl Maps {
         let mut counts = SaveCounts::default();
         let held = self.urls_of(&site);
         if !held.contains(&record.url) && held.len() >= MAX_PAGES_PER_SITE {
-            let older = held.iter().map(|url| &self.pages[url]).filter(|page| page.cycle < record.cycle);
-            let Some(oldest) = older.min_by_key(|page| (page.cycle, page.fetched_at, page.url.clone())) else {
+            let Some(going) = makes_room(held.iter().map(|url| &self.pages[url]), record.cycle) else {
                 return Applied::RefusedFull;
             };
-            let url = oldest.url.clone();
+            let url = going.url.clone();
             self.drop_page(&url);
             counts.evicted = Some(url);
         }
@@ -205,11 +204,10 @@ impl RecordStore for MemoryStore {
         maps.change_seq += 1;
         Ok(match change {
             StoreChange::SavePage { record, links } => maps.save_page(*record, links),
-            StoreChange::RenewPage { url, fetched_at, cycle } => match maps.pages.get_mut(&url) {
+            StoreChange::RenewPage(renewed) => match maps.pages.get_mut(&renewed.url) {
                 None => Applied::Absent,
                 Some(page) => {
-                    page.fetched_at = fetched_at;
-                    page.cycle = cycle;
+                    renewed.renewal.apply(page, renewed.at, renewed.cycle);
                     Applied::Done
                 }
             },

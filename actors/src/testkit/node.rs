@@ -96,6 +96,9 @@ impl Default for TestSettings {
             budget: Budget::default(),
             max_queued_urls: 1000,
             recrawl_interval: Duration::from_secs(30 * 86_400),
+            // Nothing is learnt: the interval stays what a test sets it to.
+            min_recrawl_interval: Duration::MAX,
+            max_recrawl_interval: Duration::ZERO,
             product_token: "LohiSoftBot".to_owned(),
         };
         let identity =

@@ -13,6 +13,7 @@ use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 use lohisoftbot_core::ledger::RequestKind;
 use lohisoftbot_core::outcome::{FetchFailure, ResolveFailure};
+use lohisoftbot_core::record::Condition;
 use lohisoftbot_core::response::ResponseHead;
 use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
@@ -128,6 +129,8 @@ pub struct LoggedRequest {
     pub kind: RequestKind,
     /// By whom.
     pub user_agent: String,
+    /// Under which condition.
+    pub condition: Option<Condition>,
     /// From where.
     pub source: Option<Ipv4Addr>,
     /// At which address.
@@ -226,6 +229,7 @@ impl ScriptedWeb {
             url: order.url.clone(),
             kind: order.kind,
             user_agent: order.user_agent.clone(),
+            condition: order.condition.clone(),
             source: order.source,
             address: *order.address.socket_addr().ip(),
             started_at: self.clock.now(),

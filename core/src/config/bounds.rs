@@ -201,7 +201,29 @@ fn pace(config: &Config, found: &mut Problems) {
     found.count("discovery.max_sites", config.discovery.max_sites, 1, 100_000_000);
     found.count("discovery.max_live_sites", config.discovery.max_live_sites, 1, 1_000_000);
     found.count("discovery.max_queued_urls", config.discovery.max_queued_urls, 1, 1000);
-    found.span("recrawl.interval", config.recrawl.interval, SECOND, 365 * DAY);
+    recrawl(config, found);
+}
+
+/// The interval that is learnt of a site starts within its bounds, whoever sets only one of the three.
+fn recrawl(config: &Config, found: &mut Problems) {
+    let recrawl = &config.recrawl;
+    found.span("recrawl.interval", recrawl.interval, SECOND, 365 * DAY);
+    found.span("recrawl.min_interval", recrawl.min_interval, SECOND, 365 * DAY);
+    found.span("recrawl.max_interval", recrawl.max_interval, SECOND, 365 * DAY);
+    if recrawl.min_interval > recrawl.interval {
+        found.add(
+            "recrawl.min_interval",
+            format!("is {}, longer than recrawl.interval", show_span(recrawl.min_interval)),
+            format!("write a value up to {}", show_span(recrawl.interval)),
+        );
+    }
+    if recrawl.max_interval < recrawl.interval {
+        found.add(
+            "recrawl.max_interval",
+            format!("is {}, shorter than recrawl.interval", show_span(recrawl.max_interval)),
+            format!("write a value from {} on", show_span(recrawl.interval)),
+        );
+    }
 }
 
 /// Requests to a shared address wait for their turn with the connection made, so the wait of the last of those inside is bounded.
@@ -344,9 +366,26 @@ mod tests {
         check(|c| c.discovery.max_live_sites = 0, &["discovery.max_live_sites"]);
         check(|c| c.politeness.per_address_concurrency = 0, &["politeness.per_address_concurrency"]);
         check(|c| c.politeness.per_address_delay = DAY, &["politeness.per_address_delay"]);
-        check(|c| c.recrawl.interval = Duration::ZERO, &["recrawl.interval"]);
+        check(|c| c.recrawl.interval = Duration::ZERO, &["recrawl.interval", "recrawl.min_interval"]);
         check(|c| c.backoff.first = DAY + SECOND, &["backoff.first", "backoff.max"]);
         check(|c| c.store.data_dir = "".into(), &["store.data_dir"]);
+    }
+
+    #[test]
+    fn recrawl_interval_lies_between_its_bounds() {
+        let seconds = |interval, min, max| {
+            move |c: &mut Config| {
+                (c.recrawl.interval, c.recrawl.min_interval) = (interval * SECOND, min * SECOND);
+                c.recrawl.max_interval = max * SECOND;
+            }
+        };
+        check(seconds(3, 3, 3), &[]);
+        check(seconds(3, 1, 10), &[]);
+        check(seconds(3, 4, 10), &["recrawl.min_interval"]);
+        check(seconds(3, 1, 2), &["recrawl.max_interval"]);
+        check(seconds(3, 0, 10), &["recrawl.min_interval"]);
+        check(|c| c.recrawl.interval = DAY, &["recrawl.min_interval"]);
+        check(|c| c.recrawl.interval = 91 * DAY, &["recrawl.max_interval"]);
     }
 
     #[test]

@@ -248,14 +248,20 @@ impl Default for DiscoverySettings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RecrawlSettings {
-    /// From the start of one cycle to the start of the next.
+    /// From the start of one cycle to the start of the next, of a site of which nothing is learnt yet.
     #[serde(with = "span")]
     pub interval: Duration,
+    /// Shortest interval of a site whose pages change often.
+    #[serde(with = "span")]
+    pub min_interval: Duration,
+    /// Longest interval of a site whose pages hardly change.
+    #[serde(with = "span")]
+    pub max_interval: Duration,
 }
 
 impl Default for RecrawlSettings {
     fn default() -> Self {
-        Self { interval: 30 * DAY }
+        Self { interval: 30 * DAY, min_interval: 7 * DAY, max_interval: 90 * DAY }
     }
 }
 

@@ -23,6 +23,8 @@ fn rules() -> SiteRules {
         budget: Budget::default(),
         max_queued_urls: 1000,
         recrawl_interval: Duration::from_secs(30 * 86_400),
+        min_recrawl_interval: Duration::from_secs(7 * 86_400),
+        max_recrawl_interval: Duration::from_secs(90 * 86_400),
         product_token: "LohiSoftBot".to_owned(),
     }
 }

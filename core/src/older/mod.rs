@@ -2,7 +2,8 @@
 //!
 //! Nothing but [`Stored::from_older`] uses them. A type here never changes again: the bytes that it reads are on disks. Version 1 knew no
 //! sitemap requests, so an account of it has none, and every URL in a queue of it is a page. Version 2 of a queue remembered no links:
-//! they are learnt again with the next pages.
+//! they are learnt again with the next pages. Rows up to version 2 knew nothing of how often a site changes, so what they hold is a site
+//! of which nothing is learnt yet.
 
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use crate::ledger::{
 };
 use crate::page_choice::{EntryRole, EntryStanding, FrontierEntry};
 use crate::politeness::Seed;
+use crate::recrawl::interval::ChangeRate;
 use crate::site::Site;
 use crate::site_row::{SiteFrontier, SiteRow, SiteStanding};
 use crate::time::Timestamp;
@@ -36,19 +38,29 @@ pub fn ledger_entry(version: u8, body: &[u8]) -> Result<LedgerEntry, CodecError>
     })
 }
 
-/// A site's row of version 1.
+/// A site's row of version 1 or 2.
 pub fn site_row(version: u8, body: &[u8]) -> Result<SiteRow, CodecError> {
-    read::<SiteRowV1, _>(version, body, |row| SiteRow {
-        site: row.site,
-        standing: row.standing,
-        due_at: row.due_at,
-        first_seen_at: row.first_seen_at,
-        seeds: row.seeds,
-        account: row.account.into(),
-        account_seq: row.account_seq,
-        num_pages: row.num_pages,
-        last_cycle_finished_at: row.last_cycle_finished_at,
-    })
+    match version {
+        2 => codec::decode_body::<SiteRowV2<SiteAccount>>(body).map(SiteRow::from),
+        _ => read::<SiteRowV2<SiteAccountV1>, _>(version, body, SiteRow::from),
+    }
+}
+
+impl<Account: Into<SiteAccount>> From<SiteRowV2<Account>> for SiteRow {
+    fn from(row: SiteRowV2<Account>) -> Self {
+        Self {
+            site: row.site,
+            standing: row.standing,
+            due_at: row.due_at,
+            first_seen_at: row.first_seen_at,
+            seeds: row.seeds,
+            account: row.account.into(),
+            account_seq: row.account_seq,
+            num_pages: row.num_pages,
+            last_cycle_finished_at: row.last_cycle_finished_at,
+            change_rate: ChangeRate::default(),
+        }
+    }
 }
 
 /// A site's queue of version 1 or 2.
@@ -113,14 +125,15 @@ impl From<SiteAccountV1> for SiteAccount {
     }
 }
 
+/// Versions 1 and 2 differ in the account that they hold.
 #[derive(Deserialize)]
-struct SiteRowV1 {
+struct SiteRowV2<Account> {
     site: Site,
     standing: SiteStanding,
     due_at: Timestamp,
     first_seen_at: Timestamp,
     seeds: Vec<Seed>,
-    account: SiteAccountV1,
+    account: Account,
     account_seq: u64,
     num_pages: u16,
     last_cycle_finished_at: Option<Timestamp>,

@@ -5,6 +5,7 @@ use crate::ledger::LedgerBook;
 use crate::page_choice::DropReason;
 
 const ROW: &[u8] = include_bytes!("fixtures/site_row_v1.bin");
+const ROW_2: &[u8] = include_bytes!("fixtures/site_row_v2.bin");
 const FRONTIER: &[u8] = include_bytes!("fixtures/site_frontier_v1.bin");
 const FRONTIER_2: &[u8] = include_bytes!("fixtures/site_frontier_v2.bin");
 /// Entries behind each other, each after its length as a little-endian u32.
@@ -34,6 +35,15 @@ fn row_of_version_1_is_read_with_its_whole_account() {
     assert_eq!((account.last_ticket, account.rung, account.barrier_streak), (8, 1, 1));
     assert_eq!(account.open.as_ref().unwrap().url.as_str(), "https://a.test/");
     assert_eq!(account.wait.unwrap().until, AT.plus(Duration::from_secs(120)));
+}
+
+#[test]
+fn row_of_version_2_is_read_with_its_sitemap_requests_and_nothing_learnt() {
+    let row: SiteRow = codec::decode(ROW_2).unwrap();
+    assert_eq!((row.site.as_str(), row.account.cycle, row.account.num_sitemap_requests), ("a.test", 3, 2));
+    assert_eq!((row.last_cycle_finished_at, row.change_rate), (Some(AT), ChangeRate::default()));
+    let bytes = codec::encode(&row).unwrap();
+    assert_eq!((bytes[0], codec::decode(&bytes)), (SiteRow::VERSION, Ok(row)));
 }
 
 #[test]

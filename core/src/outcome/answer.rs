@@ -16,9 +16,11 @@ pub enum Answer {
     Html,
     /// 200 where a sitemap was asked for: whether it is one, its bytes say, not its Content-Type.
     Sitemap,
-    /// 200 with anything else, or another 2xx.
+    /// 200 with anything else: there is no HTML page, or none any more.
+    OtherType,
+    /// Another 2xx.
     OtherContent,
-    /// 304: the stored copy is still right.
+    /// 304: the stored copy is still right, where the request named one.
     NotModified,
     /// 301, 302, 303, 307 or 308.
     Redirect {
@@ -91,7 +93,8 @@ pub fn classify(kind: RequestKind, head: &ResponseHead, request: &PageUrl, now: 
     match status {
         200 if kind == RequestKind::Sitemap => Answer::Sitemap,
         200 if is_html(head) => Answer::Html,
-        200..=299 => Answer::OtherContent,
+        200 => Answer::OtherType,
+        201..=299 => Answer::OtherContent,
         301 | 308 => redirect(head, request, Permanence::Permanent, retry_after),
         302 | 303 | 307 => redirect(head, request, Permanence::Temporary, retry_after),
         304 => Answer::NotModified,

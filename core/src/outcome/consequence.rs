@@ -83,6 +83,8 @@ pub fn consequence(answer: &Answer) -> (PageFate, SiteEffect) {
     match answer {
         Answer::Html => (PageFate::Store, SiteEffect::ForgiveOneRung),
         Answer::Sitemap => (PageFate::ReadSitemap, SiteEffect::ForgiveOneRung),
+        // No HTML page is there any more, and whether its type or its bytes say so is all the same.
+        Answer::OtherType => (PageFate::Remove, SiteEffect::Nothing),
         Answer::OtherContent => (PageFate::Drop, SiteEffect::Nothing),
         Answer::NotModified => (PageFate::KeepRenewed, SiteEffect::Nothing),
         Answer::Redirect { target, permanence, retry_after } => {

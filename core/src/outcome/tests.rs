@@ -65,12 +65,12 @@ fn answers_to_a_sitemap_differ_from_those_to_a_page_by_what_a_200_is() {
 }
 
 #[test]
-fn other_content_is_dropped() {
+fn a_200_of_another_type_removes_the_record_and_another_2xx_does_not() {
     for content_type in
         ["text/plain", "application/pdf", "text/htmlx", "application/xml", "text/html, application/json"]
     {
         let head = ResponseHead::new(200).with("Content-Type", content_type);
-        check(head, PageFate::Drop, SiteEffect::Nothing);
+        check(head, PageFate::Remove, SiteEffect::Nothing);
     }
     for status in [201, 202, 203, 204, 206, 299] {
         check(ResponseHead::new(status).with("content-type", "text/html"), PageFate::Drop, SiteEffect::Nothing);

@@ -115,17 +115,18 @@ impl HostState {
         self.queue_seeds();
         self.queue_known_sitemaps(now);
         self.forget_robots_failures();
-        let event = SiteEvent::CycleOpened {
-            cycle: self.account.cycle + 1,
-            next_cycle_at: now.plus(self.rules.recrawl_interval),
-        };
-        self.record(now, event);
+        let cycle = self.account.cycle + 1;
+        let interval = self.change_rate.begin_cycle(cycle, &self.rules.interval_bounds());
+        self.record(now, SiteEvent::CycleOpened { cycle, next_cycle_at: now.plus(interval) });
         None
     }
 
     /// Whether a cycle that closed for `reason` goes on, since new URLs came while budget was left.
     fn may_resume(&self, reason: FinishReason) -> bool {
-        reason.may_be_resumed() && self.queue.num_queued() > 0
+        // A configuration may have raised the budget since.
+        let has_more = reason == FinishReason::BudgetSpent
+            && self.account.num_page_requests < self.rules.budget.page_requests();
+        (reason.may_be_resumed() || has_more) && self.queue.num_queued() > 0
     }
 
     /// Chooses the next request; URLs that robots.txt forbids leave the queue on the way.
@@ -188,6 +189,7 @@ impl HostState {
         if all_refused { FinishReason::AddressRefused } else { FinishReason::QueueEmpty }
     }
 
+    /// The one place where a URL is given up, and with it its record where the reason asks for that.
     pub(super) fn drop_url(&mut self, url: &PageUrl, reason: DropReason) {
         match reason {
             DropReason::Robots { .. } => self.count_dropped_link(LinkDrop::Robots),

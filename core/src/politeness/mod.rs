@@ -29,6 +29,8 @@ use crate::exclusion::Exclusions;
 use crate::ledger::{FinishReason, RequestKind, RobotsGround, SiteAccount, SiteEvent, TicketNumber, WaitReason};
 use crate::origin::Origin;
 use crate::page_choice::PageQueue;
+use crate::record::StoredCopy;
+use crate::recrawl::interval::{ChangeRate, IntervalBounds};
 use crate::site::Site;
 use crate::site_row::{self, SeedTaken};
 use crate::time::Timestamp;
@@ -36,7 +38,7 @@ use crate::url::PageUrl;
 
 pub use crate::seed::{Seed, SeedScheme};
 pub use lending::LentRobots;
-pub use outcomes::{PageEnd, StoredAs};
+pub use outcomes::{PageEnd, PageRenewal, StoredAs};
 pub use robots_cache::{OriginRobots, PolicyCopy, RobotsEnd};
 pub use sitemaps::{MAX_SITEMAP_REQUESTS, SitemapEnd};
 
@@ -66,10 +68,23 @@ pub struct SiteRules {
     pub budget: Budget,
     /// URLs kept in a site's queue.
     pub max_queued_urls: usize,
-    /// From the start of a cycle to the start of the next.
+    /// From the start of a cycle to the start of the next, of a site of which nothing is learnt yet.
     pub recrawl_interval: Duration,
+    /// Shortest such interval that is learnt.
+    pub min_recrawl_interval: Duration,
+    /// Longest such interval that is learnt.
+    pub max_recrawl_interval: Duration,
     /// The product token that robots.txt groups are chosen by.
     pub product_token: String,
+}
+
+impl SiteRules {
+    /// Within what a site's interval is learnt. An interval that is configured outside of the bounds moves them.
+    pub fn interval_bounds(&self) -> IntervalBounds {
+        let first = self.recrawl_interval;
+        let (shortest, longest) = (self.min_recrawl_interval.min(first), self.max_recrawl_interval.max(first));
+        IntervalBounds { first, shortest, longest }
+    }
 }
 
 /// A request that may be sent once its ticket is durable.
@@ -156,6 +171,9 @@ pub struct HostState {
     revoked: Option<TicketNumber>,
     removals: Vec<PageUrl>,
     dropped_links: LinkDropCounts,
+    renewals: Vec<PageRenewal>,
+    copy: Option<(TicketNumber, StoredCopy)>,
+    change_rate: ChangeRate,
     events: Vec<(Timestamp, SiteEvent)>,
 }
 
@@ -176,6 +194,9 @@ impl HostState {
             revoked: None,
             removals: Vec::new(),
             dropped_links: LinkDropCounts::default(),
+            renewals: Vec::new(),
+            copy: None,
+            change_rate: ChangeRate::default(),
             events: Vec::new(),
         }
     }
@@ -271,9 +292,36 @@ impl HostState {
         std::mem::take(&mut self.events)
     }
 
-    /// Pages that robots.txt came to forbid since the last call: their records are to be removed, if there are any.
+    /// Pages whose records are to be removed, for whatever reason, since the last call. Nobody else decides that a record goes.
     pub fn take_removals(&mut self) -> Vec<PageUrl> {
         std::mem::take(&mut self.removals)
+    }
+
+    /// Pages that were found unchanged since the last call: their records are to be renewed.
+    pub fn take_renewals(&mut self) -> Vec<PageRenewal> {
+        std::mem::take(&mut self.renewals)
+    }
+
+    /// How often the site changes, as far as its cycles have shown.
+    pub fn change_rate(&self) -> ChangeRate {
+        self.change_rate
+    }
+
+    /// Whether the carrier should look up what the store holds of the page that it is about to ask.
+    pub fn may_have_copy(&self, intent: &RequestIntent) -> bool {
+        intent.kind == RequestKind::Page && self.queue.get(&intent.url).is_some_and(|entry| entry.has_record)
+    }
+
+    /// What the store holds of the page whose ticket is open: that decides what a 304 means, and whether the page changed. Where the record
+    /// is gone meanwhile, there is none to renew, and the page is asked plainly.
+    pub fn on_stored_copy(&mut self, ticket: TicketNumber, copy: Option<StoredCopy>) {
+        let Some(open) =
+            self.account.open.as_ref().filter(|open| open.ticket == ticket && open.kind == RequestKind::Page)
+        else {
+            return;
+        };
+        self.queue.note_copy(&open.url, copy.as_ref());
+        self.copy = copy.map(|copy| (ticket, copy));
     }
 
     /// Whether there are events that were not taken yet.
@@ -285,6 +333,11 @@ impl HostState {
     fn record(&mut self, at: Timestamp, event: SiteEvent) {
         self.account.apply(at, &event);
         self.events.push((at, event));
+    }
+
+    /// The product token that directives are read for.
+    pub fn product_token(&self) -> &str {
+        &self.rules.product_token
     }
 
     /// Most URLs that its queue takes.

@@ -7,16 +7,20 @@ use crate::backoff;
 use crate::barrier::{self, BarrierKind};
 use crate::discovery::LinkDrop;
 use crate::ledger::{EndKind, FinishReason, SiteEvent, TicketNumber, Wait, WaitReason};
-use crate::outcome::{self, Answer, BarrierWait, FetchFailure, PageFate, Permanence, ResolveFailure, SiteEffect};
+use crate::outcome::{
+    self, Answer, BarrierWait, FetchFailure, PageFate, Permanence, RedirectTarget, ResolveFailure, SiteEffect,
+};
 use crate::page_choice::{DropReason, EntryRole, EntryStanding, FrontierEntry, MAX_REDIRECT_HOPS};
+use crate::record::{ContentMark, Renewal, StoredCopy};
+use crate::recrawl::interval::Reasked;
 use crate::time::Timestamp;
 use crate::url::PageUrl;
 
 /// What became of an HTML page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoredAs {
-    /// Its record went to the store.
-    Record,
+    /// Its record, which says this, went to the store.
+    Record(ContentMark),
     /// It asked not to be indexed.
     Noindex,
     /// Its bytes are those of another format, whatever its type said.
@@ -46,8 +50,34 @@ pub enum PageEnd {
         /// What became of it.
         stored: StoredAs,
     },
+    /// 304, with what its head tells: the stored record is right still, if the request named one.
+    NotModified(Renewal),
     /// No answer came.
     Failed(FetchFailure),
+}
+
+impl PageEnd {
+    /// The barrier that was met, if one was.
+    pub const fn barrier(&self) -> Option<BarrierKind> {
+        match self {
+            Self::Answered { answer: Answer::Barrier { kind, .. }, .. }
+            | Self::Page { stored: StoredAs::Barrier(kind), .. } => Some(*kind),
+            Self::Answered { .. } | Self::Page { .. } | Self::NotModified(_) | Self::Failed(_) => None,
+        }
+    }
+}
+
+/// A stored page was found unchanged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageRenewal {
+    /// Which.
+    pub url: PageUrl,
+    /// When.
+    pub at: Timestamp,
+    /// In which cycle.
+    pub cycle: u32,
+    /// What the answer's head tells.
+    pub renewal: Renewal,
 }
 
 impl HostState {
@@ -56,11 +86,19 @@ impl HostState {
         let Some(open) = self.account.open.as_ref().filter(|open| open.ticket == ticket) else { return };
         let url = open.url.clone();
         let num_tries = self.queue.count_try(&url);
+        let copy = self.copy.take().filter(|(asked_by, _)| *asked_by == ticket).map(|(_, copy)| copy);
+        let end = if_asked(end, copy.as_ref());
+        let num_removals = self.removals.len();
+        let mark = match &end {
+            PageEnd::Page { stored: StoredAs::Record(mark), .. } => Some(*mark),
+            PageEnd::NotModified(_) => copy.as_ref().map(|copy| copy.mark),
+            PageEnd::Page { .. } | PageEnd::Answered { .. } | PageEnd::Failed(_) => None,
+        };
         match end {
             PageEnd::Page { status, stored } => {
                 self.record_outcome(ticket, EndKind::Answered(status), arrival);
                 self.forget_robots_failures_of(&url.origin());
-                self.queue.settle(&url, stored.standing());
+                self.settle(&url, stored.standing());
                 match stored {
                     // The form at a login page's own address says nothing about the pages around it.
                     StoredAs::Barrier(kind) if barrier::stands_before_nothing(kind, &url) => {}
@@ -68,7 +106,7 @@ impl HostState {
                         let effect = SiteEffect::Barrier { kind, wait: BarrierWait::UsualDelay };
                         self.apply_effect(&url, effect, WaitReason::Backoff, arrival);
                     }
-                    StoredAs::Record
+                    StoredAs::Record(_)
                     | StoredAs::Noindex
                     | StoredAs::NotHtml
                     | StoredAs::ExtractionFailed
@@ -79,11 +117,23 @@ impl HostState {
                 }
             }
             PageEnd::Answered { status, answer } => {
-                let answer = if_asked(answer);
                 self.record_outcome(ticket, EndKind::Answered(status), arrival);
                 self.forget_robots_failures_of(&url.origin());
                 let (fate, effect) = outcome::consequence(&answer);
                 self.apply_fate(&url, fate, drop_reason(&answer, status), num_tries, arrival.at);
+                self.apply_effect(&url, effect, WaitReason::Backoff, arrival);
+            }
+            PageEnd::NotModified(renewal) => {
+                self.record_outcome(ticket, EndKind::Answered(304), arrival);
+                self.forget_robots_failures_of(&url.origin());
+                let (fate, effect) = outcome::consequence(&Answer::NotModified);
+                if renewal.allows_storing(arrival.at) {
+                    let renewed = PageRenewal { url: url.clone(), at: arrival.at, cycle: self.account.cycle, renewal };
+                    self.renewals.push(renewed);
+                    self.apply_fate(&url, fate, DropReason::Status(304), num_tries, arrival.at);
+                } else {
+                    self.drop_url(&url, DropReason::Noindex);
+                }
                 self.apply_effect(&url, effect, WaitReason::Backoff, arrival);
             }
             PageEnd::Failed(failure) => {
@@ -91,6 +141,16 @@ impl HostState {
                 let (fate, effect) = outcome::consequence_of_failure(failure);
                 self.apply_fate(&url, fate, DropReason::TooManyTries, num_tries, arrival.at);
                 self.apply_effect(&url, effect, WaitReason::Unreachable, arrival);
+            }
+        }
+        let was_removed = self.removals.len() > num_removals;
+        // A record of this very cycle is too young to tell how often its page changes.
+        if let Some(copy) = copy.filter(|copy| copy.cycle < self.account.cycle) {
+            match mark {
+                _ if was_removed => self.change_rate.note(Reasked::Changed),
+                Some(mark) if mark == copy.mark => self.change_rate.note(Reasked::Unchanged),
+                Some(_) => self.change_rate.note(Reasked::Changed),
+                None => {}
             }
         }
     }
@@ -158,7 +218,7 @@ impl HostState {
             PageFate::ReadSitemap => EntryStanding::SitemapRead { num_urls: 0 },
             PageFate::AskAgain { tries } if num_tries < tries => EntryStanding::Queued,
             PageFate::AskAgain { .. } => EntryStanding::Dropped(DropReason::TooManyTries),
-            PageFate::Remove => EntryStanding::Dropped(DropReason::Gone),
+            PageFate::Remove | PageFate::Drop => EntryStanding::Dropped(why_dropped),
             PageFate::FollowRedirect { target, permanence } => {
                 self.follow(url, &target, at);
                 EntryStanding::Dropped(match permanence {
@@ -166,9 +226,18 @@ impl HostState {
                     Permanence::Temporary => DropReason::Redirect { target: Some(target) },
                 })
             }
-            PageFate::Drop => EntryStanding::Dropped(why_dropped),
         };
-        self.queue.settle(url, standing);
+        self.settle(url, standing);
+    }
+
+    /// Says what became of a URL; its record goes where the reason for which it is dropped asks for that.
+    fn settle(&mut self, url: &PageUrl, standing: EntryStanding) {
+        match standing {
+            EntryStanding::Dropped(reason) => self.drop_url(url, reason),
+            EntryStanding::Queued | EntryStanding::Stored | EntryStanding::SitemapRead { .. } => {
+                self.queue.settle(url, standing);
+            }
+        }
     }
 
     /// Queues the target of a redirect, under all the checks that any URL passes.
@@ -290,11 +359,16 @@ impl HostState {
     }
 }
 
-/// No request carries validators yet, so a 304 answers nothing that was asked.
-fn if_asked(answer: Answer) -> Answer {
-    match answer {
-        Answer::NotModified => Answer::Refused { status: 304, retry_after: None },
-        asked => asked,
+/// A 304 to a request without a condition answers nothing that was asked (RFC 9110 §15.4.5), and there may be no record that it could speak
+/// of: the page is dropped like any that answers oddly.
+fn if_asked(end: PageEnd, copy: Option<&StoredCopy>) -> PageEnd {
+    let is_conditional = copy.is_some_and(|copy| copy.condition.is_some());
+    match end {
+        PageEnd::NotModified(renewal) if is_conditional => PageEnd::NotModified(renewal),
+        PageEnd::NotModified(_) | PageEnd::Answered { answer: Answer::NotModified, .. } => {
+            PageEnd::Answered { status: 304, answer: Answer::Refused { status: 304, retry_after: None } }
+        }
+        PageEnd::Page { .. } | PageEnd::Answered { .. } | PageEnd::Failed(_) => end,
     }
 }
 
@@ -302,13 +376,16 @@ fn if_asked(answer: Answer) -> Answer {
 fn drop_reason(answer: &Answer, status: u16) -> DropReason {
     match answer {
         Answer::Barrier { kind, .. } => DropReason::Barrier(*kind),
-        Answer::OtherContent if status == 200 => DropReason::NotHtml,
+        Answer::OtherType => DropReason::NotHtml,
+        // A redirect for good to nothing that could be asked.
+        Answer::Gone | Answer::Redirect { target: RedirectTarget::Unusable, permanence: Permanence::Permanent, .. } => {
+            DropReason::Gone
+        }
         Answer::Redirect { .. } => DropReason::Redirect { target: None },
         Answer::Html
         | Answer::Sitemap
         | Answer::OtherContent
         | Answer::NotModified
-        | Answer::Gone
         | Answer::AskOnceMore { .. }
         | Answer::Busy { .. }
         | Answer::Refused { .. } => DropReason::Status(status),
@@ -318,7 +395,7 @@ fn drop_reason(answer: &Answer, status: u16) -> DropReason {
 impl StoredAs {
     fn standing(self) -> EntryStanding {
         match self {
-            Self::Record => EntryStanding::Stored,
+            Self::Record(_) => EntryStanding::Stored,
             Self::Noindex => EntryStanding::Dropped(DropReason::Noindex),
             Self::NotHtml => EntryStanding::Dropped(DropReason::OtherFormat),
             Self::ExtractionFailed => EntryStanding::Dropped(DropReason::ExtractionFailed),

@@ -28,6 +28,11 @@ impl HostState {
         state.robots = robots;
         state.queue = queue;
         state.seeds = row.seeds;
+        state.change_rate = row.change_rate;
+        if state.change_rate.cycle < state.account.cycle {
+            // The newest cycle opened after the row was stored: what the one before saw is learnt now, as it was then.
+            state.change_rate.begin_cycle(state.account.cycle, &state.rules.interval_bounds());
+        }
         state.queue_seeds();
         // The store may show the queue as it was before the newest cycle began. Where no page was asked since, nothing in it is settled.
         if state.account.num_page_requests == 0 {

@@ -2,7 +2,9 @@
 //!
 //! Invariant: nothing of the page's running text is in here; only title, description, headings, URLs and the texts of links.
 
+mod freshness;
 mod of_page;
+mod room;
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +13,9 @@ use crate::site::Site;
 use crate::time::Timestamp;
 use crate::url::PageUrl;
 
+pub use self::freshness::{Condition, ContentMark, Renewal, StoredCopy};
 pub use self::of_page::StoredPage;
+pub use self::room::makes_room;
 
 /// Most headings kept of a page.
 pub const MAX_HEADINGS: usize = 64;

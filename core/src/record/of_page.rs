@@ -9,9 +9,10 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
+use super::freshness::{etag_of, last_modified_of};
 use super::{
     MAX_ANCHOR_CHARS, MAX_HEADING_CHARS, MAX_HEADINGS, MAX_LANG_BYTES, MAX_LINKS, MAX_LINKS_BYTES, MAX_TEXT_CHARS,
-    MAX_VALIDATOR_BYTES, PageRecord, StoredLink,
+    PageRecord, StoredLink,
 };
 use crate::discovery::{LinkDrop, LinkDropCounts};
 use crate::extract::{ExtractedPage, Heading};
@@ -53,8 +54,8 @@ impl PageRecord {
             canonical: canonical_within(extracted, &url.site()),
             fetched_at,
             status: head.status,
-            etag: validator(head, "etag"),
-            last_modified: validator(head, "last-modified"),
+            etag: etag_of(head),
+            last_modified: last_modified_of(head),
             cycle,
             cut: extracted.cut,
             nosnippet: extracted.directives.nosnippet,
@@ -138,13 +139,6 @@ fn target_sites(links: &[StoredLink]) -> Vec<Site> {
         }
     }
     sites
-}
-
-/// A validator goes back to the server as it came, so one that is not plain text, or too long, is of no use.
-fn validator(head: &ResponseHead, name: &str) -> Option<String> {
-    let value = std::str::from_utf8(head.all(name).next()?).ok()?.trim();
-    let is_usable = !value.is_empty() && value.len() <= MAX_VALIDATOR_BYTES && !value.contains(char::is_control);
-    is_usable.then(|| value.to_owned())
 }
 
 /// At most `max_chars` characters of `text`, up to the end of a word where one is near.

@@ -190,11 +190,7 @@ fn the_body_of_an_archive_is_not_read() {
         ResponseHead::new(200).with("content-type", "application/java-archive").with("content-length", "52428800");
     assert!(!wants_body(RequestKind::Page, &head), "yasserg/crawler4j#163");
     let url = PageUrl::parse(AT, None).unwrap();
-    assert_eq!(
-        classify(RequestKind::Page, &head, &url, Timestamp::EPOCH),
-        Answer::OtherContent,
-        "yasserg/crawler4j#163"
-    );
+    assert_eq!(classify(RequestKind::Page, &head, &url, Timestamp::EPOCH), Answer::OtherType, "yasserg/crawler4j#163");
 }
 
 #[test]

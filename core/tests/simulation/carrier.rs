@@ -16,10 +16,13 @@ use lohisoftbot_core::politeness::{
     Arrival, HostAction, HostState, PageEnd, RequestIntent, RobotsEnd, Seed, SeedScheme, SiteRules, SitemapEnd,
     StoredAs, Ticket,
 };
+use lohisoftbot_core::record::{ContentMark, Renewal};
 use lohisoftbot_core::time::Timestamp;
+use lohisoftbot_core::url::PageUrl;
 
 use crate::checker::{Checker, Promises, Watched};
 use crate::crash::Snapshot;
+use crate::records::{MOST_RECORDS, Shelf};
 use crate::replies::{PageSaid, SitemapReply};
 use crate::rng::Rng;
 use crate::rules::random_rules;
@@ -69,6 +72,9 @@ pub struct Carrier {
     num_unsent_tickets: u32,
     pub num_crashes: u64,
     pub num_cycles: u64,
+    pub num_recrawls: u64,
+    /// What the store has of the site.
+    pub shelf: Shelf,
     last_step_at: Timestamp,
 }
 
@@ -81,7 +87,8 @@ impl Carrier {
             site: server.site.clone(),
             min_delay: rules.min_delay,
             budget: rules.budget.page_requests().into(),
-            recrawl_interval: rules.recrawl_interval,
+            shortest_interval: rules.min_recrawl_interval.min(rules.recrawl_interval),
+            longest_interval: rules.max_recrawl_interval.max(rules.recrawl_interval),
         });
         let guessed = server.temper == Temper::Moody && rng.once_in(3);
         let scheme = if guessed { SeedScheme::Guessed } else { SeedScheme::Written };
@@ -108,6 +115,8 @@ impl Carrier {
             num_unsent_tickets: 0,
             num_crashes: 0,
             num_cycles: 0,
+            num_recrawls: 0,
+            shelf: Shelf::default(),
             last_step_at: START,
         };
         carrier.add_seed(first_seed);
@@ -127,7 +136,8 @@ impl Carrier {
         }
         self.take_events()?;
         self.take_lent()?;
-        if self.state.queue().entries().len() > self.rules.max_queued_urls {
+        // Beside stored pages that the queue had lost.
+        if self.state.queue().entries().len() > self.rules.max_queued_urls + MOST_RECORDS {
             return Err(format!("the queue holds {} URLs", self.state.queue().entries().len()));
         }
         self.num_idle_steps = if self.now > self.last_step_at { 0 } else { self.num_idle_steps + 1 };
@@ -148,15 +158,18 @@ impl Carrier {
 
     /// Folds the new events, and says how many there were.
     pub fn take_events(&mut self) -> Watched {
+        for url in self.state.take_removals() {
+            self.shelf.remove(&url);
+        }
         let events = self.state.take_events();
         self.checker.wrote(events.len() as u64);
         for (at, event) in events {
             trace::note(|| format!("{at}   {event:?}"));
             self.account.apply(at, &event);
             match &event {
-                SiteEvent::CycleOpened { cycle, .. } => {
+                SiteEvent::CycleOpened { cycle, next_cycle_at } => {
                     self.num_cycles += 1;
-                    self.checker.cycle_begins(*cycle, at);
+                    self.checker.cycle_begins(*cycle, at, *next_cycle_at)?;
                 }
                 SiteEvent::CycleClosed { reason: FinishReason::QueueEmpty } => self.check_no_cycle_is_skipped()?,
                 _ => {}
@@ -200,6 +213,9 @@ impl Carrier {
             HostAction::Finish(reason) => {
                 self.nobody_is_left_waiting()?;
                 self.check_harvest(reason)?;
+                if self.rng.once_in(4) && self.recrawl()? {
+                    return Ok(());
+                }
                 self.sleep(self.state.next_wakeup())
             }
             HostAction::AwaitOutcome => Err("an outcome is awaited, but nothing was asked".to_owned()),
@@ -257,6 +273,7 @@ impl Carrier {
             trace::note(|| format!("{} no ticket for {}", self.now, intent.url));
             return Ok(());
         };
+        self.look_up_copy(&ticket);
         if self.rng.once_in(8) && self.state.open_ticket(intent, self.now).is_some() {
             return Err("P2: two tickets are open".to_owned());
         }
@@ -300,7 +317,7 @@ impl Carrier {
         self.stage = Stage::Idle;
         match ticket.intent.kind {
             RequestKind::Robots => self.robots_answered(ticket, took),
-            RequestKind::Page => self.page_answered(ticket, took),
+            RequestKind::Page => self.page_answered(ticket, took)?,
             RequestKind::Sitemap => self.sitemap_answered(ticket, took),
         }
         if self.rng.once_in(10) {
@@ -321,10 +338,11 @@ impl Carrier {
         self.state.on_robots(ticket.number, end, arrival);
     }
 
-    fn page_answered(&mut self, ticket: &Ticket, took: Duration) {
+    fn page_answered(&mut self, ticket: &Ticket, took: Duration) -> Watched {
         let url = &ticket.intent.url;
         let mut reply = self.server.answer_page(url, self.now);
-        let stored = self.stored_as();
+        self.perhaps_not_modified(url, &mut reply);
+        let stored = self.stored_as(url);
         // A barrier in the body of a page that came well is one to the site all the same; the page's links are not followed.
         if let (PageSaid::Good, StoredAs::Barrier(_)) = (reply.said, stored) {
             reply.said = PageSaid::Barrier;
@@ -337,6 +355,7 @@ impl Carrier {
             Err(failure) => PageEnd::Failed(*failure),
             Ok(head) => match outcome::classify(RequestKind::Page, head, url, arrival.at) {
                 Answer::Html => PageEnd::Page { status: head.status, stored },
+                Answer::NotModified => PageEnd::NotModified(Renewal::of_head(head, &self.rules.product_token)),
                 answer => PageEnd::Answered { status: head.status, answer },
             },
         };
@@ -346,7 +365,13 @@ impl Carrier {
             // The page is read before its end is told.
             self.now = self.now.plus(self.rng.millis(0, 50));
         }
+        if let PageEnd::Page { stored: StoredAs::Record(mark), .. } = end
+            && !self.exclusions.covers_host(url.host())
+        {
+            self.keep_record(url, mark);
+        }
         self.state.on_outcome(ticket.number, end, arrival);
+        self.judge_records(url, reply.answer.as_ref().ok())
     }
 
     fn sitemap_answered(&mut self, ticket: &Ticket, took: Duration) {
@@ -368,14 +393,14 @@ impl Carrier {
         }
     }
 
-    fn stored_as(&mut self) -> StoredAs {
+    fn stored_as(&mut self, url: &PageUrl) -> StoredAs {
         match self.rng.below(20) {
             0 => StoredAs::Noindex,
             1 => StoredAs::ExtractionFailed,
             2 => StoredAs::Full,
             // A calm site hides none of its pages.
             3 if self.server.temper == Temper::Moody => StoredAs::Barrier(BarrierKind::PaywalledContent),
-            _ => StoredAs::Record,
+            _ => StoredAs::Record(self.mark_of(url)),
         }
     }
 
@@ -394,7 +419,11 @@ impl Carrier {
         let before = self.state.account().clone();
         let arrival = self.arrival(Duration::from_secs(1));
         match self.rng.below(4) {
-            0 => self.state.on_outcome(stale, PageEnd::Page { status: 200, stored: StoredAs::Record }, arrival),
+            0 => self.state.on_outcome(
+                stale,
+                PageEnd::Page { status: 200, stored: StoredAs::Record(ContentMark(1)) },
+                arrival,
+            ),
             1 => self.state.on_abandoned(stale, arrival),
             2 => self.state.on_sitemap(stale, 200, SitemapEnd::NoSitemap, arrival),
             _ => {

@@ -7,6 +7,7 @@ use lohisoftbot_core::exclusion::{Domain, Exclusion, Exclusions};
 use lohisoftbot_core::ledger::SiteAccount;
 use lohisoftbot_core::page_choice::PageQueue;
 use lohisoftbot_core::politeness::{FoundUrl, HostAction, HostState, OriginRobots, Seed, SeedScheme};
+use lohisoftbot_core::recrawl::interval::ChangeRate;
 use lohisoftbot_core::site_row::{RobotsCopy, SiteFrontier, SiteRow};
 use lohisoftbot_core::time::Timestamp;
 
@@ -21,6 +22,7 @@ pub struct Snapshot {
     seeds: Vec<Seed>,
     queue: SiteFrontier,
     robots: Vec<RobotsCopy>,
+    change_rate: ChangeRate,
 }
 
 impl Carrier {
@@ -97,6 +99,7 @@ impl Carrier {
             seeds: self.state.seeds().to_vec(),
             queue: self.state.queue().to_stored(),
             robots: self.state.robots().iter().filter_map(OriginRobots::to_stored).collect(),
+            change_rate: self.state.change_rate(),
         }
     }
 
@@ -109,7 +112,12 @@ impl Carrier {
         self.pending.clear();
         let store_lost = self.rng.once_in(12);
         let snapshot = if store_lost || self.snapshots.is_empty() {
-            Snapshot { seeds: vec![self.first_seed.clone()], queue: SiteFrontier::default(), robots: Vec::new() }
+            Snapshot {
+                seeds: vec![self.first_seed.clone()],
+                queue: SiteFrontier::default(),
+                robots: Vec::new(),
+                change_rate: ChangeRate::default(),
+            }
         } else {
             self.snapshots[self.rng.place(self.snapshots.len())].clone()
         };
@@ -118,6 +126,9 @@ impl Carrier {
             1 | 2 => self.rng.millis(0, 60_000),
             _ => self.rng.millis(0, 3 * 86_400_000),
         });
+        if store_lost {
+            self.shelf.retain(|_| false);
+        }
         // The segments before the last snapshot of the ledger are gone, and with them what need not be kept.
         if store_lost && !self.durable.must_be_kept(self.now) {
             self.durable = SiteAccount::default();
@@ -127,12 +138,25 @@ impl Carrier {
         self.start_from(snapshot, num_lost);
     }
 
+    /// A site at rest is taken up again, with another queue.
+    pub fn start_over_with(&mut self, queue: PageQueue) {
+        let snapshot = Snapshot { queue: queue.to_stored(), ..self.snapshot() };
+        self.start_from(snapshot, 0);
+    }
+
+    /// Whether the crawler may count a request that never left.
+    pub fn has_crashed(&self) -> bool {
+        self.num_crashes > 0
+    }
+
     fn start_from(&mut self, snapshot: Snapshot, num_lost: usize) {
         let mut row = SiteRow::new(self.server.site.clone(), snapshot.seeds, self.now);
         row.account = self.durable.clone();
+        row.change_rate = snapshot.change_rate;
         self.account = self.durable.clone();
         let robots: Vec<_> = snapshot.robots.iter().filter_map(OriginRobots::from_stored).collect();
-        let queue = PageQueue::from(snapshot.queue);
+        let mut queue = PageQueue::from(snapshot.queue);
+        queue.note_records(self.shelf.all(), row.account.cycle);
         let open = row.account.open.is_some();
         self.wanted.clear();
         self.state = HostState::restore(row, queue, robots, self.rules.clone(), self.exclusions.clone(), self.now);
@@ -175,6 +199,7 @@ impl Carrier {
         let open_is_out = self.state.open_host().is_some_and(|host| self.exclusions.covers_host(host));
         self.checker.exclude(self.excluded.clone());
         self.state.on_exclusions(self.exclusions.clone());
+        self.shelf.retain(|url| !self.exclusions.covers_host(url.host()));
         if let Stage::InFlight(ticket) = self.stage.clone()
             && open_is_out
         {

@@ -14,6 +14,7 @@ mod crash;
 mod harvest;
 mod lending;
 mod properties;
+mod records;
 mod replies;
 mod retry_after;
 mod rng;
@@ -56,6 +57,9 @@ struct Totals {
     sitemaps: u64,
     cycles: u64,
     crashes: u64,
+    recrawls: u64,
+    renewed: u64,
+    changed: u64,
     virtual_time: Duration,
 }
 
@@ -69,6 +73,9 @@ impl Totals {
             sitemaps: self.sitemaps + other.sitemaps,
             cycles: self.cycles + other.cycles,
             crashes: self.crashes + other.crashes,
+            recrawls: self.recrawls + other.recrawls,
+            renewed: self.renewed + other.renewed,
+            changed: self.changed + other.changed,
             virtual_time: self.virtual_time + other.virtual_time,
         }
     }
@@ -95,9 +102,22 @@ fn play(seed: u64, length: Length) -> Result<Totals, String> {
         }
     }
     let virtual_time = carrier.now.since(start);
-    let Carrier { checker, num_cycles: cycles, num_crashes: crashes, .. } = carrier;
+    let Carrier { checker, shelf, num_cycles: cycles, num_crashes: crashes, num_recrawls: recrawls, .. } = carrier;
     let (requests, pages, sitemaps) = (checker.num_requests, checker.num_pages, checker.num_sitemaps);
-    Ok(Totals { sites: 1, events, requests, pages, sitemaps, cycles, crashes, virtual_time })
+    let (renewed, changed) = (shelf.num_renewed, shelf.num_changed);
+    Ok(Totals {
+        sites: 1,
+        events,
+        requests,
+        pages,
+        sitemaps,
+        cycles,
+        crashes,
+        recrawls,
+        renewed,
+        changed,
+        virtual_time,
+    })
 }
 
 /// Plays one site; if a promise is broken, or the state machine panics, plays it again and shows the last steps.
@@ -151,4 +171,5 @@ fn promises_hold_through_a_year_and_more_of_thousands_of_sites_with_faults_and_r
     assert!(sum.sitemaps > sum.events / 2_000, "{sum:?}");
     assert!(sum.cycles > sum.sites * 2, "{sum:?}");
     assert!(sum.crashes > sum.sites, "{sum:?}");
+    assert!(sum.recrawls > sum.sites && sum.renewed > sum.sites && sum.changed > sum.sites, "{sum:?}");
 }

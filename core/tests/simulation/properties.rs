@@ -9,6 +9,7 @@ use lohisoftbot_core::outcome::{Answer, FetchFailure, ResolveFailure};
 use lohisoftbot_core::politeness::{
     Arrival, FoundUrl, HostAction, HostState, PageEnd, RobotsEnd, Seed, SeedScheme, SitemapEnd, StoredAs, Ticket,
 };
+use lohisoftbot_core::record::ContentMark;
 use lohisoftbot_core::response::ResponseHead;
 use lohisoftbot_core::robots::status::BodyEnd;
 use lohisoftbot_core::site_row::SiteRow;
@@ -141,7 +142,7 @@ impl Row {
             Call::RobotsHop(number) => {
                 self.answer_robots(&ResponseHead::new(301).with("location", some_url(*number).as_str()));
             }
-            Call::Page => self.end_page(PageEnd::Page { status: 200, stored: StoredAs::Record }),
+            Call::Page => self.end_page(PageEnd::Page { status: 200, stored: StoredAs::Record(ContentMark(1)) }),
             Call::Sitemap(number) => {
                 if let Some(ticket) = self.open(RequestKind::Sitemap) {
                     let (pages, sitemaps) = (vec![some_url(*number)], vec![some_url(number.wrapping_add(1))]);

@@ -22,6 +22,8 @@ pub fn random_rules(rng: &mut Rng, temper: Temper) -> SiteRules {
         budget: Budget::new(pages, 20).expect("within 1 to 20"),
         max_queued_urls: if calm { 1000 } else { rng.pick(&[8, 30, 1000]) },
         recrawl_interval: Duration::from_secs(rng.pick(&[12 * 3600, 86_400, 7 * 86_400, 30 * 86_400])),
+        min_recrawl_interval: Duration::from_secs(rng.pick(&[6 * 3600, 12 * 3600])),
+        max_recrawl_interval: Duration::from_secs(90 * 86_400),
         product_token: "LohiSoftBot".to_owned(),
     }
 }

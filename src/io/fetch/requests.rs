@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use lohisoftbot_actors::ports::Fetch;
 use lohisoftbot_core::ledger::RequestKind;
 use lohisoftbot_core::outcome::FetchFailure;
+use lohisoftbot_core::record::Condition;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::time::timeout;
 
@@ -22,12 +23,13 @@ async fn a_request_has_exactly_these_fields_in_this_order() {
     );
     let plain = order(&format!("http://site.test:{port}/a/b?c=d%20e&f={{g}}|h#i"), server.address, RequestKind::Page);
     let mut conditional = order("http://site.test/", server.address, RequestKind::Page);
-    conditional.etag = Some("W/\"caf\u{e9}\"".to_owned());
-    conditional.last_modified = Some("Sun, 01 Nov 2026 00:00:00 GMT".to_owned());
+    conditional.condition = Some(Condition::NoneMatch("W/\"v1\"".to_owned()));
+    let mut since = order("http://site.test/", server.address, RequestKind::Page);
+    since.condition = Some(Condition::ModifiedSince("Sun, 01 Nov 2026 00:00:00 GMT".to_owned()));
     let mut hostile = order("http://site.test/robots.txt", server.address, RequestKind::Robots);
-    hostile.etag = Some("x\r\nCookie: stolen".to_owned());
+    hostile.condition = Some(Condition::NoneMatch("x\r\nCookie: stolen".to_owned()));
     let fetcher = AwcFetch::new(patient_limits(), client_config(&[]).unwrap());
-    for order in [plain, conditional, hostile] {
+    for order in [plain, conditional, since, hostile] {
         assert!(fetcher.fetch(order).await.result.is_ok());
     }
     let expected = [
@@ -35,7 +37,10 @@ async fn a_request_has_exactly_these_fields_in_this_order() {
             "GET /a/b?c=d%20e&f={{g}}|h HTTP/1.1\r\nHost: site.test:{port}\r\n{fields_behind_host}Connection: close\r\n\r\n"
         ),
         format!(
-            "GET / HTTP/1.1\r\nHost: site.test\r\n{fields_behind_host}If-None-Match: W/\"caf\u{e9}\"\r\n\
+            "GET / HTTP/1.1\r\nHost: site.test\r\n{fields_behind_host}If-None-Match: W/\"v1\"\r\nConnection: close\r\n\r\n"
+        ),
+        format!(
+            "GET / HTTP/1.1\r\nHost: site.test\r\n{fields_behind_host}\
              If-Modified-Since: Sun, 01 Nov 2026 00:00:00 GMT\r\nConnection: close\r\n\r\n"
         ),
         format!("GET /robots.txt HTTP/1.1\r\nHost: site.test\r\n{fields_behind_host}Connection: close\r\n\r\n"),

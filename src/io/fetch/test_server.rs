@@ -182,8 +182,7 @@ pub fn order(url: &str, address: SocketAddrV4, kind: RequestKind) -> FetchOrder 
         address: VettedAddress::new_vetted(address),
         source: None,
         user_agent: USER_AGENT.to_owned(),
-        etag: None,
-        last_modified: None,
+        condition: None,
         slot: AddressSlot::open(),
     }
 }

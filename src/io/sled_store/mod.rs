@@ -176,9 +176,7 @@ impl RecordStore for SledStore {
             StoreChange::SavePage { record, links } => {
                 self.change(|plan, exclusions| page_change::save_page(plan, exclusions, *record, links))
             }
-            StoreChange::RenewPage { url, fetched_at, cycle } => {
-                self.change(|plan, _| page_change::renew_page(plan, &url, fetched_at, cycle))
-            }
+            StoreChange::RenewPage(renewed) => self.change(|plan, _| page_change::renew_page(plan, &renewed)),
             StoreChange::RemovePage { url } => self.change(|plan, _| {
                 Ok(if page_change::remove_page(plan, &url)?.is_some() { Applied::Done } else { Applied::Absent })
             }),

@@ -6,10 +6,10 @@
 use lohisoftbot_actors::storage::{Applied, CycleCounts, SaveCounts, StoreError, admit_links};
 use lohisoftbot_core::exclusion::Exclusions;
 use lohisoftbot_core::key;
-use lohisoftbot_core::record::{InlinkRow, PageRecord, StoredLink};
+use lohisoftbot_core::politeness::PageRenewal;
+use lohisoftbot_core::record::{InlinkRow, PageRecord, StoredLink, makes_room};
 use lohisoftbot_core::site::Site;
 use lohisoftbot_core::site_row::{MAX_PAGES_PER_SITE, SiteRow};
-use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
 
 use super::plan::Plan;
@@ -31,9 +31,10 @@ pub fn save_page(
     if plan.get(TreeName::Pages, &page)?.is_some() {
         drop_page(plan, &record.url)?;
     } else if num_pages(plan, &site)? >= MAX_PAGES_PER_SITE {
-        let Some(oldest) = oldest_before(plan, &site, record.cycle)? else { return Ok(Applied::RefusedFull) };
-        drop_page(plan, &oldest)?;
-        counts.evicted = Some(oldest);
+        let stored = records_of(plan, &site)?;
+        let Some(going) = makes_room(&stored, record.cycle) else { return Ok(Applied::RefusedFull) };
+        drop_page(plan, &going.url)?;
+        counts.evicted = Some(going.url.clone());
     }
     let admitted = admit_links(&record, links, exclusions);
     counts.num_links = admitted.num_kept;
@@ -55,16 +56,16 @@ pub fn save_page(
 }
 
 /// Plans the renewal of a page that is unchanged.
-pub fn renew_page(
-    plan: &mut Plan<'_>,
-    url: &PageUrl,
-    fetched_at: Timestamp,
-    cycle: u32,
-) -> Result<Applied, StoreError> {
-    let key = page_key(url);
+pub fn renew_page(plan: &mut Plan<'_>, renewed: &PageRenewal) -> Result<Applied, StoreError> {
+    let key = page_key(&renewed.url);
     let Some(mut record) = plan.value::<PageRecord>(TreeName::Pages, &key)? else { return Ok(Applied::Absent) };
-    record.fetched_at = fetched_at;
-    record.cycle = cycle;
+    if let Some(at) = record.unavailable_after {
+        plan.remove(TreeName::Expiries, expiry_key(at, &key))?;
+    }
+    renewed.renewal.apply(&mut record, renewed.at, renewed.cycle);
+    if let Some(at) = record.unavailable_after {
+        plan.put(TreeName::Expiries, expiry_key(at, &key), Vec::new())?;
+    }
     plan.put_value(TreeName::Pages, key, &record)?;
     Ok(Applied::Done)
 }
@@ -136,12 +137,6 @@ pub fn records_of(plan: &Plan<'_>, site: &Site) -> Result<Vec<PageRecord>, Store
         records.extend(plan.value::<PageRecord>(TreeName::Pages, &key)?);
     }
     Ok(records)
-}
-
-fn oldest_before(plan: &Plan<'_>, site: &Site, cycle: u32) -> Result<Option<PageUrl>, StoreError> {
-    let older = records_of(plan, site)?.into_iter().filter(|record| record.cycle < cycle);
-    let oldest = older.min_by(|a, b| (a.cycle, a.fetched_at, &a.url).cmp(&(b.cycle, b.fetched_at, &b.url)));
-    Ok(oldest.map(|record| record.url))
 }
 
 fn note_num_pages(plan: &mut Plan<'_>, site: &Site) -> Result<(), StoreError> {

@@ -5,7 +5,7 @@ use lohisoftbot_core::site_row::MAX_PAGES_PER_SITE;
 use lohisoftbot_core::time::Timestamp;
 
 use super::records::{anchors, apply, exclude, save};
-use super::samples::{page, stored_link, url};
+use super::samples::{page, renewal, stored_link, url};
 use crate::storage::{Applied, RecordStore, StoreChange};
 
 /// Checks a store; `empty` makes an empty one.
@@ -66,9 +66,12 @@ fn a_removed_page_expires_no_more(store: &mut impl RecordStore) {
 
 fn a_page_fetched_anew_expires_when_it_says_now(store: &mut impl RecordStore) {
     save(store, expiring("http://a.example/", 1, 10), Vec::new());
-    let renew = StoreChange::RenewPage { url: url("http://a.example/"), fetched_at: Timestamp::from_secs(5), cycle: 2 };
-    assert_eq!(apply(store, renew), Applied::Done);
+    assert_eq!(apply(store, renewal("http://a.example/", 5, 2, &[])), Applied::Done);
     check_first(store, Some(10));
+    let earlier = [("x-robots-tag", "unavailable_after: Thu, 01 Jan 1970 00:00:08 GMT")];
+    assert_eq!(apply(store, renewal("http://a.example/", 5, 2, &earlier)), Applied::Done);
+    check_first(store, Some(8));
+    assert_eq!(expired(store, 8, 9), ["http://a.example/"], "it stands among those that expire once");
     save(store, expiring("http://a.example/", 2, 30), Vec::new());
     check_first(store, Some(30));
     assert_eq!(expired(store, 29, 9), [] as [&str; 0]);

@@ -7,7 +7,7 @@ use lohisoftbot_core::site_row::{MAX_PAGES_PER_SITE, RobotsCopy, SiteFrontier, S
 use lohisoftbot_core::time::Timestamp;
 
 use super::expiry::check_expiry;
-use super::samples::{exclusion, frontier, page, robots_copy, row, seed, site, stored_link, url};
+use super::samples::{exclusion, frontier, page, renewal, robots_copy, row, seed, site, stored_link, url};
 use crate::storage::{
     Applied, CycleCounts, ExclusionCounts, MAX_INLINK_ROW_BYTES, RecordStore, SaveCounts, StoreChange,
 };
@@ -104,13 +104,15 @@ fn a_recrawl_replaces_the_links(store: &mut impl RecordStore) {
 
 fn renews_and_removes_pages(store: &mut impl RecordStore) {
     let here = url("http://a.example/");
-    let renew = StoreChange::RenewPage { url: here.clone(), fetched_at: Timestamp::from_secs(9), cycle: 3 };
+    let renew = renewal("http://a.example/", 9, 3, &[("last-modified", "Sun, 06 Nov 1994 08:49:37 GMT")]);
     assert_eq!(apply(store, renew.clone()), Applied::Absent);
     save_row(store, row("a.example", SiteStanding::Live, 0), None, None);
     save(store, page("http://a.example/", 1), vec![stored_link("http://b.example/", "b")]);
     assert_eq!(apply(store, renew), Applied::Done);
     let renewed = store.page(&here).expect("reads").expect("is stored");
     assert_eq!((renewed.fetched_at, renewed.cycle, renewed.target_sites.len()), (Timestamp::from_secs(9), 3, 1));
+    assert_eq!(renewed.last_modified.as_deref(), Some("Sun, 06 Nov 1994 08:49:37 GMT"));
+    assert_eq!(anchors(store, "http://b.example/"), ["b"], "its links stay");
     assert_eq!(store.site(&site("a.example")).expect("reads").expect("is stored").num_pages, 1);
 
     assert_eq!(apply(store, StoreChange::RemovePage { url: here.clone() }), Applied::Done);

@@ -4,12 +4,15 @@ use lohisoftbot_core::exclusion::Exclusion;
 use lohisoftbot_core::extract::Heading;
 use lohisoftbot_core::ledger::{LedgerEntry, LedgerEvent, RequestKind, RobotsGround, SiteEvent};
 use lohisoftbot_core::page_choice::FrontierEntry;
-use lohisoftbot_core::politeness::{Seed, SeedScheme};
-use lohisoftbot_core::record::{PageRecord, StoredLink};
+use lohisoftbot_core::politeness::{PageRenewal, Seed, SeedScheme};
+use lohisoftbot_core::record::{PageRecord, Renewal, StoredLink};
+use lohisoftbot_core::response::ResponseHead;
 use lohisoftbot_core::site::Site;
 use lohisoftbot_core::site_row::{RobotsCopy, SiteFrontier, SiteRow, SiteStanding};
 use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
+
+use crate::storage::StoreChange;
 
 /// A page URL; panics on a text that is none.
 pub fn url(text: &str) -> PageUrl {
@@ -45,6 +48,13 @@ pub fn page(address: &str, cycle: u32) -> PageRecord {
         unavailable_after: None,
         target_sites: Vec::new(),
     }
+}
+
+/// That a page was found unchanged, at that many seconds in `cycle`, by a 304 with these fields.
+pub fn renewal(address: &str, secs: u64, cycle: u32, fields: &[(&str, &str)]) -> StoreChange {
+    let head = fields.iter().fold(ResponseHead::new(304), |head, (name, value)| head.with(name, value));
+    let renewal = Renewal::of_head(&head, "lohisoftbot");
+    StoreChange::RenewPage(PageRenewal { url: url(address), at: Timestamp::from_secs(secs), cycle, renewal })
 }
 
 /// A link with a text.

@@ -114,7 +114,7 @@ fn parked_site_tells_whether_its_crawl_delay_or_its_slow_answers_hold_it() {
         let ticket = play.ask();
         play.now = play.now.plus(took);
         let arrival = Arrival { at: play.now, took, wire_bytes: 1, chance: 0.0 };
-        play.state.on_outcome(ticket.number, PageEnd::Page { status: 200, stored: StoredAs::Record }, arrival);
+        play.state.on_outcome(ticket.number, PageEnd::Page { status: 200, stored: StoredAs::Record(ContentMark(1)) }, arrival);
         play.link("https://a.test/c");
         let action = play.state.next_action(play.now);
         assert!(matches!(action, HostAction::Park { reason, .. } if reason == wanted), "{robots:?}: {action:?}");

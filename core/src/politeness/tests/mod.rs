@@ -2,6 +2,7 @@ mod barriers;
 mod discover;
 mod edges;
 mod found_by_simulation;
+mod freshness;
 mod lending;
 mod records;
 mod sitemaps;
@@ -12,6 +13,7 @@ use super::*;
 use crate::barrier::BarrierKind;
 use crate::outcome::{Answer, FetchFailure, Permanence, RedirectTarget, ResolveFailure};
 use crate::page_choice::{DropReason, EntryStanding};
+use crate::record::{Condition, ContentMark, Renewal, StoredCopy};
 use crate::response::ResponseHead;
 
 const START: Timestamp = Timestamp::from_secs(1_800_000_000);
@@ -27,6 +29,8 @@ fn rules() -> Arc<SiteRules> {
         budget: Budget::default(),
         max_queued_urls: 1000,
         recrawl_interval: Duration::from_secs(30 * 86_400),
+        min_recrawl_interval: Duration::from_secs(7 * 86_400),
+        max_recrawl_interval: Duration::from_secs(90 * 86_400),
         product_token: "LohiSoftBot".to_owned(),
     })
 }
@@ -101,7 +105,7 @@ impl Play {
 
     #[track_caller]
     fn store_page(&mut self) -> Ticket {
-        self.answer(PageEnd::Page { status: 200, stored: StoredAs::Record })
+        self.answer(PageEnd::Page { status: 200, stored: StoredAs::Record(ContentMark(1)) })
     }
 
     /// Nothing is left but the guess at a sitemap; it is answered with 404, and the cycle ends.
@@ -278,7 +282,11 @@ fn slow_answers_lengthen_the_delay_up_to_the_cap() {
         let ticket = play.ask();
         play.now = play.now.plus(Duration::from_millis(took));
         let arrival = Arrival { at: play.now, took: Duration::from_millis(took), wire_bytes: 1, chance: 0.0 };
-        play.state.on_outcome(ticket.number, PageEnd::Page { status: 200, stored: StoredAs::Record }, arrival);
+        play.state.on_outcome(
+            ticket.number,
+            PageEnd::Page { status: 200, stored: StoredAs::Record(ContentMark(1)) },
+            arrival,
+        );
         assert_eq!(play.pause(), Duration::from_secs(wanted), "after {took} ms");
     }
 }

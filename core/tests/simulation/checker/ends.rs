@@ -162,11 +162,13 @@ impl Checker {
             known.failing_since = failing_since;
             known.last_failed_at = known.newest_failure_at.filter(|_| failing_since.is_some());
         }
-        self.cycles_said.retain(|(cycle, _)| *cycle <= survivors.cycle);
+        self.cycles_said.retain(|said| said.number <= survivors.cycle);
         self.guesses = survivors.guesses.iter().cloned().collect();
         if survivors.open {
             self.memory.hold_gap(at, self.promises.min_delay, self.file_delay());
             self.memory.hold(at.plus(known_delay), "P2 delay");
+            // The crawler keeps the delay that it knew of, and that may be one of before.
+            self.last_gap = self.longest_gap;
         }
     }
 
@@ -211,6 +213,7 @@ impl Checker {
         let file_delay = self.file_delay();
         self.last_ended_at = Some(at);
         self.last_gap = usual.max(file_delay);
+        self.longest_gap = self.longest_gap.max(self.last_gap);
         self.memory.hold_gap(at, usual, file_delay);
     }
 

@@ -39,7 +39,10 @@ pub struct Promises {
     pub site: Site,
     pub min_delay: Duration,
     pub budget: usize,
-    pub recrawl_interval: Duration,
+    /// No interval is promised shorter than this.
+    pub shortest_interval: Duration,
+    /// Nor longer.
+    pub longest_interval: Duration,
 }
 
 /// One successful reading of an origin's robots.txt.
@@ -94,6 +97,15 @@ struct OpenRequest {
     way: Option<Way>,
 }
 
+/// A cycle as it was said to begin.
+#[derive(Clone, Copy, Debug)]
+struct SaidCycle {
+    number: u32,
+    at: Timestamp,
+    /// The next one begins no sooner.
+    next_at: Timestamp,
+}
+
 /// The watcher of one site.
 pub struct Checker {
     promises: Promises,
@@ -103,11 +115,13 @@ pub struct Checker {
     told_way: Option<Way>,
     last_ended_at: Option<Timestamp>,
     last_gap: Duration,
+    /// The longest of all so far.
+    longest_gap: Duration,
     guesses: HashSet<Origin>,
     excluded: Vec<String>,
-    /// Numbers of cycles and when they begin, oldest first; the last one counts from its first request on.
-    cycles_said: Vec<(u32, Timestamp)>,
-    cycle_at: Option<Timestamp>,
+    /// Cycles, oldest first; the last one counts from its first request on.
+    cycles_said: Vec<SaidCycle>,
+    cycle: Option<SaidCycle>,
     cycle_origins: HashSet<Origin>,
     cycle_pages: Vec<PageUrl>,
     num_cycle_sitemaps: usize,
@@ -129,10 +143,11 @@ impl Checker {
             told_way: None,
             last_ended_at: None,
             last_gap: Duration::ZERO,
+            longest_gap: Duration::ZERO,
             guesses: HashSet::new(),
             excluded: Vec::new(),
             cycles_said: Vec::new(),
-            cycle_at: None,
+            cycle: None,
             cycle_origins: HashSet::new(),
             cycle_pages: Vec::new(),
             num_cycle_sitemaps: 0,
@@ -175,9 +190,19 @@ impl Checker {
         self.guesses.insert(origin);
     }
 
-    /// The state machine says that a cycle begins.
-    pub fn cycle_begins(&mut self, cycle: u32, at: Timestamp) {
-        self.cycles_said.push((cycle, at));
+    /// Page requests and those for sitemaps in the newest cycle; none where it has not asked for anything yet.
+    pub fn num_cycle_requests(&self) -> usize {
+        if self.cycles_said.is_empty() { self.cycle_pages.len() + self.num_cycle_sitemaps } else { 0 }
+    }
+
+    /// The state machine says that a cycle begins, and promises that no other one does before `next_at`.
+    pub fn cycle_begins(&mut self, number: u32, at: Timestamp, next_at: Timestamp) -> Watched {
+        let promised = next_at.since(at);
+        if promised < self.promises.shortest_interval || promised > self.promises.longest_interval {
+            return Err(format!("P1: cycle {number} promises an interval of {promised:?}"));
+        }
+        self.cycles_said.push(SaidCycle { number, at, next_at });
+        Ok(())
     }
 
     /// A request leaves, by a ticket given a moment before; copies of robots.txt are judged as of then.
@@ -214,17 +239,17 @@ impl Checker {
 
     /// P1, and the origins of P3.
     fn count(&mut self, kind: RequestKind, url: &PageUrl) -> Watched {
-        if let Some((_, said_at)) = self.cycles_said.drain(..).next_back() {
-            if let Some(last) = self.cycle_at.filter(|last| said_at < last.plus(self.promises.recrawl_interval)) {
-                return Err(format!("P1: a cycle begins at {said_at}, the last one began at {last}"));
+        if let Some(said) = self.cycles_said.drain(..).next_back() {
+            if let Some(last) = self.cycle.filter(|last| said.at < last.next_at) {
+                return Err(format!("P1: {said:?} begins before the interval of {last:?} is over"));
             }
-            self.cycle_at = Some(said_at);
+            self.cycle = Some(said);
             self.cycle_origins.clear();
             self.cycle_pages.clear();
             self.num_cycle_sitemaps = 0;
             self.memory.forget_barriers();
         }
-        if self.cycle_at.is_none() {
+        if self.cycle.is_none() {
             return Err(format!("P1: {url} asked outside any cycle"));
         }
         if !self.cycle_origins.contains(&url.origin()) {

@@ -30,10 +30,11 @@ impl Plant {
             site: Site::of_host("a.test"),
             min_delay: Duration::from_secs(5),
             budget: 20,
-            recrawl_interval: Duration::from_secs(30 * DAY_SECS),
+            shortest_interval: Duration::from_secs(7 * DAY_SECS),
+            longest_interval: Duration::from_secs(90 * DAY_SECS),
         });
         let now = Timestamp::from_secs(1_800_000_000);
-        checker.cycle_begins(1, now);
+        checker.cycle_begins(1, now, now.plus(Duration::from_secs(30 * DAY_SECS))).unwrap();
         Self { checker, now, num_events: 0 }
     }
 
@@ -157,8 +158,19 @@ fn p3_a_sitemap_that_is_forbidden_is_seen() {
 fn p1_a_cycle_that_begins_early_is_seen() {
     let mut plant = Plant::after_robots(open_file());
     plant.pass(29 * DAY_SECS);
-    plant.checker.cycle_begins(2, plant.now);
+    let next_at = plant.now.plus(Duration::from_secs(30 * DAY_SECS));
+    plant.checker.cycle_begins(2, plant.now, next_at).unwrap();
     plant.caught(Robots, ROBOTS, "P1");
+}
+
+#[test]
+fn p1_an_interval_out_of_its_bounds_is_seen() {
+    let mut plant = Plant::new();
+    for days in [6, 91] {
+        let next_at = plant.now.plus(Duration::from_secs(days * DAY_SECS));
+        let watched = plant.checker.cycle_begins(2, plant.now, next_at);
+        assert!(watched.as_ref().is_err_and(|wrong| wrong.starts_with("P1")), "{days} days: {watched:?}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use lohisoftbot_actors::storage::{RecordStore, StoreChange};
 use lohisoftbot_actors::testkit::memory_storage::MemoryStore;
 use lohisoftbot_actors::testkit::storage_contract::{
-    check_same_as_twin, exclusion, frontier, page, robots_copy, row, site, stored_link, url,
+    check_same_as_twin, exclusion, frontier, page, renewal, robots_copy, row, site, stored_link, url,
 };
 use lohisoftbot_core::exclusion::Domain;
 use lohisoftbot_core::ledger::{FinishReason, WaitReason};
@@ -53,10 +53,10 @@ fn change() -> impl Strategy<Value = StoreChange> {
             let links = links.iter().map(|(target, text)| stored_link(target, text)).collect();
             StoreChange::SavePage { record: Box::new(record), links }
         }),
-        2 => (address(), 1..4_u32).prop_map(|(address, cycle)| StoreChange::RenewPage {
-            url: url(&address),
-            fetched_at: Timestamp::from_secs(u64::from(cycle)),
-            cycle,
+        2 => (address(), 1..4_u32, 0..30_u64).prop_map(|(address, cycle, expires)| {
+            let end = format!("unavailable_after: Thu, 01 Jan 1970 00:00:{expires:02} GMT");
+            let fields = [("etag", "\"2\""), ("x-robots-tag", end.as_str())];
+            renewal(&address, cycle.into(), cycle, &fields[..1 + usize::from(expires < 10)])
         }),
         2 => address().prop_map(|address| StoreChange::RemovePage { url: url(&address) }),
         6 => save_site.prop_map(|(host, standing, due, queue, parts)| {
