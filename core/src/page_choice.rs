@@ -1,7 +1,7 @@
 //! Which URL of a site's queue is asked for next: the home page first, then sitemaps, then what pages link to, by an estimate of its
 //! PageRank, then what only a sitemap lists, in its order; files that are no pages and other languages' versions last.
 //!
-//! [`weighing`] makes the estimate, [`links`] remembers what it is made of. `docs/PAGE_CHOICE.md` says how well it does.
+//! `weighing` makes the estimate, `links` remembers what it is made of. `docs/PAGE_CHOICE.md` says how well it does.
 //! [`PageQueue`] is the site's page queue. It remembers what became of each URL in the newest cycle, so that no URL is asked twice and
 //! `explain` can answer. Invariant: a URL stands in it once, and never more than `max_urls` URLs (beside stored pages, see
 //! [`PageQueue::note_records`]) or [`MAX_QUEUE_URL_BYTES`] stand in it.

@@ -71,25 +71,28 @@ fn is_node(entry: &FrontierEntry) -> bool {
 }
 
 fn ranks(entries: &[FrontierEntry]) -> Vec<f64> {
-    let num_nodes = entries.iter().filter(|entry| is_node(entry)).count().max(1) as f64;
+    let nodes: Vec<(usize, &FrontierEntry)> = entries.iter().enumerate().filter(|(_, entry)| is_node(entry)).collect();
     let above = pages_above(entries);
-    let start = |entry: &FrontierEntry| match (is_node(entry), entry.depth) {
-        (false, _) => 0.0,
-        (true, 0) => SEED_START,
-        (true, _) => 1.0,
-    };
-    let all_starts: f64 = entries.iter().map(start).sum::<f64>().max(1.0);
-    let starts: Vec<f64> = entries.iter().map(|entry| start(entry) / all_starts).collect();
-    let mut ranks = starts.clone();
+    let start = |entry: &FrontierEntry| if entry.depth == 0 { SEED_START } else { 1.0 };
+    let all_starts: f64 = nodes.iter().map(|(_, entry)| start(entry)).sum();
+    let mut starts = vec![0.0; entries.len()];
+    for &(place, entry) in &nodes {
+        starts[place] = start(entry) / all_starts;
+    }
+    let (mut ranks, mut next) = (starts.clone(), starts.clone());
     for _ in 0..NUM_ROUNDS {
         let mut votes = [0.0; NUM_LINK_SLOTS];
         let mut spread = 0.0;
-        let mut next: Vec<f64> = starts.iter().map(|start| (1.0 - DAMPING) * start).collect();
-        for (place, entry) in entries.iter().enumerate().filter(|(_, entry)| is_node(entry)) {
+        for (next, start) in next.iter_mut().zip(&starts) {
+            *next = (1.0 - DAMPING) * start;
+        }
+        for &(place, entry) in &nodes {
             let outflow = DAMPING * ranks[place];
             match (&entry.reading, above[place]) {
                 (Some(reading), _) if reading.num_links > 0 => {
-                    votes[usize::from(reading.slot)] = outflow / f64::from(reading.num_links);
+                    if let Some(vote) = votes.get_mut(usize::from(reading.slot)) {
+                        *vote = outflow / f64::from(reading.num_links);
+                    }
                 }
                 (None, Some(above)) => {
                     next[above] += outflow * UP_SHARE;
@@ -98,15 +101,17 @@ fn ranks(entries: &[FrontierEntry]) -> Vec<f64> {
                 (Some(_), _) | (None, None) => spread += outflow,
             }
         }
-        for (rank, entry) in next.iter_mut().zip(entries).filter(|(_, entry)| is_node(entry)) {
-            *rank += spread / num_nodes;
+        let spread = spread / nodes.len().max(1) as f64;
+        for &(place, entry) in &nodes {
+            let mut rank = next[place] + spread;
             let mut linked_from = entry.linked_from;
             while linked_from != 0 {
-                *rank += votes[linked_from.trailing_zeros() as usize];
+                rank += votes[linked_from.trailing_zeros() as usize];
                 linked_from &= linked_from - 1;
             }
+            next[place] = rank;
         }
-        ranks = next;
+        std::mem::swap(&mut ranks, &mut next);
     }
     ranks
 }
