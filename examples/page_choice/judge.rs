@@ -46,7 +46,8 @@ impl Weights {
         let first_of = first_places(&document_of, num_documents);
         let is_twin = twins(graph, &document_of, &first_of);
         for (document, weight) in of_document.iter_mut().enumerate() {
-            let is_kept = page_at(graph, first_of[document]).is_some_and(|page| matches!(page.stored, StoredAs::Record(_)));
+            let is_kept =
+                page_at(graph, first_of[document]).is_some_and(|page| matches!(page.stored, StoredAs::Record(_)));
             if is_twin[document] || !is_kept {
                 *weight = 0.0;
             }

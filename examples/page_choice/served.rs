@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
-use lohisoftbot::practice_web::freshness::Epoch;
 use lohisoftbot::practice_web::answers::{self, PageAsked};
+use lohisoftbot::practice_web::freshness::Epoch;
 use lohisoftbot::practice_web::labels::RequestKind;
 use lohisoftbot::practice_web::page::{CharsetNote, render};
 use lohisoftbot::practice_web::robots_files::{self, RobotsAsked};

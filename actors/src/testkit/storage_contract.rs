@@ -11,7 +11,9 @@ mod twin;
 
 pub use ledger::check_ledger;
 pub use records::check_record_store;
-pub use samples::{entry, exclusion, frontier, page, renewal, robots_copy, row, seed, site, stored_link, ticket_event, url};
+pub use samples::{
+    entry, exclusion, frontier, page, renewal, robots_copy, row, seed, site, stored_link, ticket_event, url,
+};
 pub use twin::check_same_as_twin;
 
 #[cfg(test)]

@@ -124,8 +124,8 @@ impl HostState {
     /// Whether a cycle that closed for `reason` goes on, since new URLs came while budget was left.
     fn may_resume(&self, reason: FinishReason) -> bool {
         // A configuration may have raised the budget since.
-        let has_more = reason == FinishReason::BudgetSpent
-            && self.account.num_page_requests < self.rules.budget.page_requests();
+        let has_more =
+            reason == FinishReason::BudgetSpent && self.account.num_page_requests < self.rules.budget.page_requests();
         (reason.may_be_resumed() || has_more) && self.queue.num_queued() > 0
     }
 

@@ -13,7 +13,11 @@ impl Play {
         let links = found.map(|url| LinkedPage { url, above: None }).collect();
         self.state.on_page_links(ticket.number, PageLinks { links, ..PageLinks::default() }, self.now);
         let arrival = self.arrival();
-        self.state.on_outcome(ticket.number, PageEnd::Page { status: 200, stored: StoredAs::Record(ContentMark(1)) }, arrival);
+        self.state.on_outcome(
+            ticket.number,
+            PageEnd::Page { status: 200, stored: StoredAs::Record(ContentMark(1)) },
+            arrival,
+        );
     }
 
     #[track_caller]

@@ -114,7 +114,11 @@ fn parked_site_tells_whether_its_crawl_delay_or_its_slow_answers_hold_it() {
         let ticket = play.ask();
         play.now = play.now.plus(took);
         let arrival = Arrival { at: play.now, took, wire_bytes: 1, chance: 0.0 };
-        play.state.on_outcome(ticket.number, PageEnd::Page { status: 200, stored: StoredAs::Record(ContentMark(1)) }, arrival);
+        play.state.on_outcome(
+            ticket.number,
+            PageEnd::Page { status: 200, stored: StoredAs::Record(ContentMark(1)) },
+            arrival,
+        );
         play.link("https://a.test/c");
         let action = play.state.next_action(play.now);
         assert!(matches!(action, HostAction::Park { reason, .. } if reason == wanted), "{robots:?}: {action:?}");
@@ -181,11 +185,14 @@ fn dead_name_says_nothing_about_the_site_where_another_host_was_read_or_waits() 
 
 #[test]
 fn answer_that_is_no_html_page_is_told_by_its_status_where_that_is_not_200() {
-    for (status, wanted) in [(200, DropReason::NotHtml), (206, DropReason::Status(206)), (204, DropReason::Status(204))]
-    {
+    for (status, answer, wanted) in [
+        (200, Answer::OtherType, DropReason::NotHtml),
+        (206, Answer::OtherContent, DropReason::Status(206)),
+        (204, Answer::OtherContent, DropReason::Status(204)),
+    ] {
         let mut play = Play::new();
         play.allow_all();
-        play.answer(PageEnd::Answered { status, answer: Answer::OtherContent });
+        play.answer(PageEnd::Answered { status, answer });
         let standing = &play.state.queue().get(&url("https://a.test/")).unwrap().standing;
         assert_eq!(*standing, EntryStanding::Dropped(wanted), "{status}");
     }
