@@ -9,6 +9,7 @@ use lohisoftbot_core::site_row::SiteRow;
 use lohisoftbot_core::url::PageUrl;
 
 use super::{Discovery, FrontierActor};
+use crate::events::FoundBy;
 use crate::host::InlinksFound;
 use crate::storage::{RecordStore, StoreChange};
 
@@ -48,18 +49,21 @@ impl FrontierActor {
     fn take_up(&mut self, by_site: BTreeMap<Site, PageUrl>, max_sites: u64, ctx: &mut Context<Self>) {
         let (now, touched) = (self.clock.now(), by_site.keys().cloned().collect::<Vec<_>>());
         let take_up = move |store: &mut dyn RecordStore| {
+            let mut found = Vec::new();
             for (site, url) in by_site {
                 if store.stats().num_sites >= max_sites {
                     break;
                 }
                 if store.site(&site)?.is_none() {
                     let seed = Seed { url: url.origin().home(), scheme: SeedScheme::Written };
-                    let row = Box::new(SiteRow::new(site, vec![seed], now));
+                    let row = Box::new(SiteRow::new(site.clone(), vec![seed], now));
                     store.apply(StoreChange::SaveSite { row, frontier: None, robots: None })?;
+                    found.push(site);
                 }
             }
-            Ok(())
+            Ok(found)
         };
-        self.change_store(touched, take_up, ctx);
+        let found = self.change_store(touched, take_up, ctx);
+        self.tell_found(FoundBy::Link, found);
     }
 }

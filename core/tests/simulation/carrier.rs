@@ -19,6 +19,7 @@ use lohisoftbot_core::time::Timestamp;
 
 use crate::checker::{Checker, Promises, Watched};
 use crate::crash::Snapshot;
+use crate::ledger::AuditedLedger;
 use crate::replies::{PageSaid, SitemapReply};
 use crate::rng::Rng;
 use crate::rules::random_rules;
@@ -49,6 +50,7 @@ pub struct Carrier {
     pub now: Timestamp,
     pub server: Server,
     pub checker: Checker,
+    pub ledger: AuditedLedger,
     pub state: HostState,
     pub rules: Arc<SiteRules>,
     pub exclusions: Exclusions,
@@ -82,6 +84,7 @@ impl Carrier {
             budget: rules.budget.page_requests().into(),
             recrawl_interval: rules.recrawl_interval,
         });
+        let ledger = AuditedLedger::new(server.site.clone(), &rules);
         let guessed = server.temper == Temper::Moody && rng.once_in(3);
         let scheme = if guessed { SeedScheme::Guessed } else { SeedScheme::Written };
         let first_seed = Seed { url: server.home().clone(), scheme };
@@ -91,6 +94,7 @@ impl Carrier {
             now: START,
             server,
             checker,
+            ledger,
             state,
             rules,
             exclusions: Exclusions::default(),
@@ -126,6 +130,7 @@ impl Carrier {
         }
         self.take_events()?;
         self.take_lent()?;
+        self.ledger.check()?;
         if self.state.queue().entries().len() > self.rules.max_queued_urls {
             return Err(format!("the queue holds {} URLs", self.state.queue().entries().len()));
         }
@@ -177,6 +182,7 @@ impl Carrier {
         for (at, event) in self.pending.drain(..num) {
             self.durable.apply(at, &event);
             self.num_durable += 1;
+            self.ledger.read(at, event);
         }
         self.checker.durable(self.num_durable);
     }
