@@ -35,7 +35,7 @@ pub fn requests_for(ledger: &dyn LedgerRead, url: &PageUrl) -> Result<Vec<SentRe
     for LedgerEntry { at, event, .. } in entries {
         let LedgerEvent::Site { event, .. } = event else { continue };
         match event {
-            SiteEvent::Ticket { ticket, url: asked, ground, kind: _ } if asked == *url => {
+            SiteEvent::Ticket { ticket, url: asked, ground, kind: _, from: _ } if asked == *url => {
                 requests.push(SentRequest { at, ticket, ground, end: None });
             }
             SiteEvent::Outcome { ticket, end, .. } => {
@@ -51,6 +51,7 @@ pub fn requests_for(ledger: &dyn LedgerRead, url: &PageUrl) -> Result<Vec<SentRe
             | SiteEvent::BarrierStreak(_)
             | SiteEvent::Forgiven { .. }
             | SiteEvent::Delay(_)
+            | SiteEvent::RobotsBorrowed { .. }
             | SiteEvent::Snapshot(_) => {}
         }
     }
@@ -215,5 +216,20 @@ fn site_words(view: &SiteView, now: Timestamp) -> String {
             format!("{standing}; the next request no sooner than {}", account.not_before())
         }
         SiteStanding::Due | SiteStanding::Live | SiteStanding::Paused => standing.to_owned(),
+    }
+}
+
+impl super::NodeApi {
+    pub(super) async fn explain(&self, asked: crate::control::AskedUrl) -> super::control_api::Answer {
+        use super::control_api::gone;
+        let crate::control::AskedUrl::Page(seed) = asked else { return Err(gone()) };
+        let url = seed.url;
+        let exclusions = self.ledger.send(lohisoftbot_actors::ledger::ExclusionsInForce).await.map_err(|_| gone())?;
+        let excluded = exclusions.covering(url.host()).map(|(domain, exclusion)| (domain.clone(), exclusion.clone()));
+        let view = self.view(&url.site()).await.ok();
+        let reader = self.ledger_reader.clone();
+        let asked = url.clone();
+        let requests = self.in_background(move || requests_for(&*reader, &asked)).await?;
+        Ok(explain(&url, view.as_deref(), excluded, &requests, self.page_budget, self.clock.now()))
     }
 }

@@ -4,13 +4,16 @@
 //! better is folded into the store; only then does anything crawl. End: host actors give their sites up, the last changes are durable, the
 //! store's checkpoint names the ledger's end.
 
-mod assemble;
+mod account;
+pub mod assemble;
 mod control_api;
+mod event_json;
 mod explain;
 mod guard;
 pub mod progress;
 pub mod run;
 pub mod session;
+mod streams;
 
 use std::sync::Arc;
 
@@ -18,6 +21,7 @@ use actix::prelude::*;
 use actix_rt::{Arbiter, ArbiterHandle};
 use lohisoftbot_actors::address_gate::{AddressGateActor, GateDoor};
 use lohisoftbot_actors::clock::AnchoredClock;
+use lohisoftbot_actors::events::EventHub;
 use lohisoftbot_actors::frontier::{FrontierActor, FrontierAddresses, StopAll};
 use lohisoftbot_actors::host::HostPorts;
 use lohisoftbot_actors::index::{CheckpointAt, IndexActor};
@@ -39,6 +43,7 @@ use crate::io::network::Network;
 use crate::io::sled_store::{SledStore, StoreOptions};
 use guard::GuardedNetwork;
 
+pub use account::audit_ledger;
 pub use control_api::NodeApi;
 
 /// A node could not be started. Nothing was crawled.
@@ -97,6 +102,7 @@ pub struct Node {
     pub(crate) gate: Arc<LocalGate>,
     pub(crate) stats: Arc<NodeStats>,
     pub(crate) clock: Arc<AnchoredClock>,
+    pub(crate) events: EventHub,
     arbiters: Vec<Arbiter>,
     fatal: Option<oneshot::Receiver<String>>,
 }
@@ -131,15 +137,17 @@ impl Node {
             arbiters.push(arbiter);
             handle
         };
+        let events = EventHub::default();
         let exclusions = book.exclusions.clone();
+        let (to_ledger, to_index) = (events.clone(), events.clone());
         let to_supervisor = supervisor.clone();
         let ledger = LedgerActor::start_in_arbiter(&new_arbiter(), move |_| {
-            LedgerActor::new(Box::new(ledger_files), book, to_supervisor)
+            LedgerActor::new(Box::new(ledger_files), book, to_supervisor).with_events(to_ledger)
         });
         let (to_supervisor, to_stats, to_clock) = (supervisor.clone(), stats.clone(), clock.clone());
         let batch_interval = config.store.batch_interval;
         let index = IndexActor::start_in_arbiter(&new_arbiter(), move |_| {
-            IndexActor::new(Box::new(store), batch_interval, to_supervisor, to_stats, to_clock)
+            IndexActor::new(Box::new(store), batch_interval, to_supervisor, to_stats, to_clock).with_events(to_index)
         });
         let product_token: Arc<str> = config.identity.product.as_str().into();
         let extractor_arbiters = (0..num_cores).map(|_| new_arbiter()).collect();
@@ -188,7 +196,8 @@ impl Node {
             placement: Arc::new(WholePlacement),
             stats: stats.clone(),
         };
-        let frontier = FrontierActor::new(assemble::frontier_settings(config), addresses, exclusions).start();
+        let frontier = FrontierActor::new(assemble::frontier_settings(config), addresses, exclusions);
+        let frontier = frontier.with_events(events.clone()).start();
         Ok(Self {
             frontier,
             index,
@@ -198,6 +207,7 @@ impl Node {
             gate,
             stats,
             clock,
+            events,
             arbiters,
             fatal: Some(fatal),
         })

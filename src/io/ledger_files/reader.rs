@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use lohisoftbot_actors::storage::{EntryFilter, LedgerError, LedgerRead, LineOrigin};
 use lohisoftbot_core::ledger::LedgerEntry;
+use lohisoftbot_core::site::Site;
 
 use super::segment::{self, Piece, SegmentReader, Tail, damaged};
 
@@ -59,6 +60,22 @@ impl LedgerReader {
             }
         }
         Ok(Lines { filter, segments, current: None, ready: VecDeque::new(), next_seq: None, summary: <_>::default() })
+    }
+
+    /// The entries that are about a site, oldest first, read as they are asked for.
+    pub fn of_site(
+        &self,
+        site: &Site,
+    ) -> Result<impl Iterator<Item = Result<LedgerEntry, LedgerError>> + use<>, LedgerError> {
+        Ok(self.stream(EntryFilter { site: Some(site.clone()), ..EntryFilter::default() })?.entries())
+    }
+
+    /// Whether nothing of it has expired.
+    pub fn begins_with_first_entry(&self) -> Result<bool, LedgerError> {
+        match segment::list(&self.dir)?.first() {
+            Some((_, path)) => Ok(SegmentReader::open(path, Tail::MayBeTorn)?.header().first_seq == 1),
+            None => Ok(true),
+        }
     }
 
     /// Reads everything and checks it: checksums, order, numbers without gaps over all segments.
