@@ -116,7 +116,7 @@ impl Node {
         if let Some(torn) = &report.torn_tail {
             tracing::warn!(path = %torn.path.display(), num_bytes = torn.num_bytes, "cut off what a crash left half-written");
         }
-        let ledger_reader = Arc::new(LedgerReader::new(&dir.ledger()));
+        let ledger_reader = Arc::new(LedgerReader::with_indexes(&dir.ledger()));
         let (mut store, opened) = SledStore::open(&dir, StoreOptions { cache_bytes: config.store.cache_bytes })?;
         if !opened.moved_snapshots.is_empty() || opened.num_unfinished_snapshots > 0 {
             tracing::warn!(?opened, "the store was left untidy by a crash; its log is whole");
