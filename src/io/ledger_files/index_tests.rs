@@ -118,7 +118,7 @@ fn details_leave_after_their_time_with_their_index_and_the_snapshot_stands_for_t
     let event = SiteEvent::Wait { until: at(400), reason: WaitReason::RetryAfter, rung: 0 };
     let promised = LedgerEvent::Site { site: Site::of_host("site-0.example"), event };
     let last = LedgerEntry { seq: book.last_seq + 1, at: at(4), event: promised };
-    ledger.append(&[last.clone()]).unwrap();
+    ledger.append(std::slice::from_ref(&last)).unwrap();
     book.apply(&last);
     // The next segment begins 40 days later; what is older than 30 days before it goes.
     ledger.rotate(at(44), &mut book.snapshot(at(44))).unwrap();

@@ -112,14 +112,7 @@ fn answer(facts: &Facts<'_>, note: Option<String>, user_agent: &str) -> Value {
     let summary = reason.sentence();
     let stored_all_the_same = (is_stored && !matches!(reason, Reason::Stored { .. }))
         .then(|| "A record of it from before is still stored.".to_owned());
-    let next = view.map(|view| {
-        let account = &view.row.account;
-        format!(
-            "The next request to its site leaves no sooner than {}; the next cycle begins no sooner than {}.",
-            account.not_before().max(*now),
-            account.next_cycle_at
-        )
-    });
+    let next = view.map(|view| next_sentence(view, *now));
     let account: Vec<String> = [
         note,
         Some(summary.clone()),
@@ -156,6 +149,22 @@ fn answer(facts: &Facts<'_>, note: Option<String>, user_agent: &str) -> Value {
         "user_agent": user_agent,
         "requests": history.requests.iter().map(|request| request.to_json()).collect::<Vec<_>>(),
     })
+}
+
+/// When anything of the site is asked for next.
+fn next_sentence(view: &SiteView, now: Timestamp) -> String {
+    let account = &view.row.account;
+    let next_cycle_at = account.next_cycle_at;
+    match account.cycle_closed {
+        Some(_) => {
+            format!("Nothing more of its site is asked for before the next cycle, no sooner than {next_cycle_at}.")
+        }
+        None if account.cycle == 0 => "Nothing of its site was asked for yet.".to_owned(),
+        None => format!(
+            "The next request to its site leaves no sooner than {}; the next cycle begins no sooner than {next_cycle_at}.",
+            account.not_before().max(now)
+        ),
+    }
 }
 
 fn sources(inlinks: &[InlinkRow]) -> Vec<String> {
