@@ -46,6 +46,7 @@ fn export(rig: &Rig, site: Option<&str>) -> (Vec<Value>, Value) {
 fn ledger_has_each_request_that_the_web_saw_and_the_audit_of_it_finds_nothing() {
     let rig = rig(1, 3);
     let mut node = rig.node_with_seeds(&[]);
+    rig.wait_for_start(&mut node);
     node.wait_until("all sites are finished", || all_finished(&rig, 3));
     let name = rig.web().sites().sites()[0].name.clone();
     let ledger = rig.ask(&["ledger", &name, "--limit", "1000"]);
@@ -149,6 +150,7 @@ fn watcher_hears_of_each_request_and_each_record_and_of_what_the_operator_does()
 fn export_has_every_record_once_ends_with_their_count_and_stops_for_an_exclusion() {
     let rig = rig(3, 24);
     let mut node = rig.node_with_seeds(&[]);
+    rig.wait_for_start(&mut node);
     node.wait_until("all sites are finished", || all_finished(&rig, 24));
     let (records, last) = export(&rig, None);
     let urls: BTreeSet<&str> = records.iter().map(|record| record["url"].as_str().unwrap()).collect();
