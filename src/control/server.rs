@@ -3,7 +3,7 @@
 //! A connection is served one request at a time, in order. A peer that says nothing, reads nothing or never ends its
 //! line is let go; more than [`MAX_CONNECTIONS`] are told that the node is busy. Commands themselves have no time-out:
 //! an exclusion answers when it is done. A stream takes its connection for itself and ends with it: its peer may read slowly, which keeps
-//! nobody else waiting, and the node is rid of it when the peer is gone or nothing was taken for [`STREAM_WRITE_TIMEOUT`].
+//! nobody else waiting, and the node is rid of it when the peer is gone or has taken nothing for ten minutes.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -47,6 +47,8 @@ pub struct Crawl {
     pub said: String,
     /// What the node says of its own ledger.
     pub ledger_audit: Value,
+    /// Requests in the log when it was asked.
+    pub num_logged: usize,
     /// What it says of one URL of each kind.
     pub explained: Vec<Explained>,
     /// Everything it answered on its control socket.
@@ -91,6 +93,8 @@ fn make() -> Crawl {
     let mut node = rig.node(&[]);
     rig.wait_for_start(&mut node);
     answers += &all_answers(&rig);
+    // What is sent while the node answers may be in the one and not yet in the other.
+    let num_logged = rig.web().log().num_requests();
     let ledger_audit = rig.ask_at_once(&Command::Audit { site: None });
     let explained = explained::one_of_each(&rig);
     node.signal(Signal::TERM);
@@ -124,6 +128,7 @@ fn make() -> Crawl {
         records_dir: rig.data_dir().join("records"),
         said,
         ledger_audit,
+        num_logged,
         explained,
         answers,
     }
