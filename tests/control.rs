@@ -35,14 +35,16 @@ fn every_question_is_answered_for_people_and_for_machines() {
 
     // One that the crawl has taken, one that its robots.txt forbids, one that nothing leads to.
     let explained = rig.ask(&["explain", &home]);
-    assert_eq!((&explained["summary"], &explained["stored"]), (&"fetched and stored".into(), &true.into()));
+    assert_eq!((&explained["reason"], &explained["stored"]), (&"stored".into(), &true.into()));
     assert_eq!(explained["requests"].as_array().unwrap().len(), 1, "{explained}");
     let explained = rig.ask(&["explain", &format!("{home}private/ledger")]);
-    assert!(explained["summary"].as_str().unwrap().contains("not stored"), "{explained}");
+    assert_eq!(explained["reason"], "robots_line");
+    assert!(explained["summary"].as_str().unwrap().contains("Disallow: /private"), "{explained}");
     assert!(explained["robots"].as_str().unwrap().contains("Disallow: /private"), "{explained}");
     assert_eq!(explained["requests"], Value::Array(Vec::new()));
     let explained = rig.ask(&["explain", &format!("{home}never/linked")]);
-    assert!(explained["summary"].as_str().unwrap().contains("no link that may be followed led to it"), "{explained}");
+    assert_eq!(explained["reason"], "not_linked");
+    assert!(explained["summary"].as_str().unwrap().contains("no link that may be followed"), "{explained}");
 
     // For people the same stands in lines, without JSON.
     for words in [&["status"][..], &["sites"], &["site", &name], &["explain", &home], &["exclusions"]] {

@@ -5,12 +5,14 @@
 //! only a process that hangs meets a limit. Tests run side by side, each on loopback addresses, ports and folders of its own.
 #![allow(clippy::unwrap_used)]
 
+mod account;
 mod addresses;
 mod commands;
 mod control;
 mod crash;
 mod dry_run;
 mod exclusion;
+mod explained;
 mod freshness;
 mod harness;
 mod identity;

@@ -2,6 +2,7 @@
 //! what the pages say, and of their text nothing is left anywhere.
 
 mod crawl;
+mod explained;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,6 +30,16 @@ fn auditor_finds_no_violation_in_the_whole_log() {
     assert!(report.num_waits_honoured >= 10, "{report}");
     assert_eq!(report.num_unlabelled, 0, "{report}");
     assert_eq!(report.num_shared_addresses(), 1, "{report}");
+}
+
+#[test]
+fn audit_of_the_ledger_finds_nothing_either_in_the_running_node_or_in_its_files() {
+    let crawl = crawl();
+    assert_eq!(crawl.ledger_audit["num_violations"], 0, "{:#}", crawl.ledger_audit);
+    let num_requests = crawl.ledger_audit["num_requests"].as_u64().unwrap();
+    // The log begins behind the handshake and has no request that broke off before.
+    assert!(num_requests >= crawl.num_logged as u64, "{num_requests} of {}", crawl.num_logged);
+    assert!(crawl.ledger_audit["num_sites"].as_u64().unwrap() >= 200);
 }
 
 #[test]

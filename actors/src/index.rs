@@ -15,8 +15,11 @@ use std::time::Duration;
 
 use actix::prelude::*;
 use lohisoftbot_core::record::{PageRecord, StoredLink};
+use lohisoftbot_core::time::Timestamp;
+use lohisoftbot_core::url::PageUrl;
 use tokio::sync::oneshot;
 
+use crate::events::{EventHub, NodeEvent, Removal};
 use crate::permits::PagePermit;
 use crate::ports::Clock;
 use crate::stats::NodeStats;
@@ -34,6 +37,7 @@ pub struct IndexActor {
     flush_at: Option<SpawnHandle>,
     expiry: expiry::Alarm,
     failed: bool,
+    events: EventHub,
 }
 
 /// A change that is applied but not durable yet.
@@ -157,7 +161,13 @@ impl IndexActor {
             flush_at: None,
             expiry: expiry::Alarm::default(),
             failed: false,
+            events: EventHub::default(),
         }
+    }
+
+    /// Tells `events` of each record that came or went, once that is durable.
+    pub fn with_events(self, events: EventHub) -> Self {
+        Self { events, ..self }
     }
 
     /// Applies a change; what is given back ends when it is durable.
@@ -184,15 +194,27 @@ impl IndexActor {
             | StoreChange::Exclude { .. }
             | StoreChange::Include { .. } => None,
         };
+        let subject = match &change {
+            StoreChange::SavePage { record, .. } => Some(record.url.clone()),
+            StoreChange::RemovePage { url } => Some(url.clone()),
+            StoreChange::RenewPage { .. }
+            | StoreChange::SaveSite { .. }
+            | StoreChange::FinishCycle { .. }
+            | StoreChange::Exclude { .. }
+            | StoreChange::Include { .. } => None,
+        };
         let (answer, answered) = oneshot::channel();
         if let Some(done) = self.run(|store| store.apply(change)) {
             if let Some(at) = expires_at {
                 self.note_expiry(at, ctx);
             }
-            let stats = self.stats.clone();
+            let (stats, events, clock) = (self.stats.clone(), self.events.clone(), self.clock.clone());
             let answer = Box::new(move || {
                 if matches!(done, Applied::Saved(_)) {
                     stats.num_pages_stored.add_one();
+                }
+                if let Some(url) = subject.filter(|_| events.is_watched()) {
+                    tell_of_page(&events, url, &done, clock.now());
                 }
                 // Whoever asked may be gone; the change stands all the same.
                 let _ = answer.send(done);
@@ -242,6 +264,25 @@ impl IndexActor {
         self.failed = true;
         self.gathered.clear();
         self.supervisor.do_send(FatalFailure(error.to_string()));
+    }
+}
+
+/// What the change of a page, now durable, comes to for whoever watches.
+fn tell_of_page(events: &EventHub, url: PageUrl, done: &Applied, at: Timestamp) {
+    match done {
+        Applied::Saved(counts) => {
+            events.tell(&NodeEvent::PageStored { url, at });
+            if let Some(url) = counts.evicted.clone() {
+                events.tell(&NodeEvent::PageRemoved { url, why: Removal::MadeRoom, at });
+            }
+        }
+        // A renewal and what is not about one page tell of none.
+        Applied::Done => events.tell(&NodeEvent::PageRemoved { url, why: Removal::Withdrawn, at }),
+        Applied::Absent
+        | Applied::RefusedExcluded { .. }
+        | Applied::RefusedFull
+        | Applied::Finished(_)
+        | Applied::Excluded(_) => {}
     }
 }
 

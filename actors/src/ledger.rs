@@ -3,6 +3,7 @@
 //! Appends that come within [`GROUP_WINDOW`] share one fsync; since politeness waits seconds anyway, that costs no throughput. It does
 //! not judge: what an event means is [`LedgerBook::apply`]'s business. Invariant: an append is answered after its fsync, in order.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix::prelude::*;
@@ -12,6 +13,7 @@ use lohisoftbot_core::site::Site;
 use lohisoftbot_core::time::Timestamp;
 use tokio::sync::oneshot;
 
+use crate::events::{EventHub, NodeEvent};
 use crate::storage::{LedgerError, LedgerStore};
 use crate::supervisor::{FatalFailure, NodeSupervisor};
 
@@ -29,6 +31,9 @@ pub struct LedgerActor {
     waiting: Vec<(u64, oneshot::Sender<u64>)>,
     durable_seq: u64,
     failed: bool,
+    events: EventHub,
+    /// Entries to tell once they are durable; none while nobody watches.
+    untold: Vec<LedgerEntry>,
 }
 
 /// The ledger took nothing, because it failed; the node is ending.
@@ -84,7 +89,13 @@ impl LedgerActor {
     /// Over a ledger that was opened and folded into `book`.
     pub fn new(store: Box<dyn LedgerStore>, book: LedgerBook, supervisor: Addr<NodeSupervisor>) -> Self {
         let durable_seq = book.last_seq;
-        Self { store, book, supervisor, waiting: Vec::new(), durable_seq, failed: false }
+        let (events, untold) = (EventHub::default(), Vec::new());
+        Self { store, book, supervisor, waiting: Vec::new(), durable_seq, failed: false, events, untold }
+    }
+
+    /// Tells `events` of each entry once it is durable.
+    pub fn with_events(self, events: EventHub) -> Self {
+        Self { events, ..self }
     }
 
     /// Writes events; a sender that is dropped instead of used says that the ledger has failed.
@@ -127,6 +138,9 @@ impl LedgerActor {
             entries.push(entry);
         }
         self.store.append(&entries)?;
+        if self.events.is_watched() {
+            self.untold.extend(entries);
+        }
         Ok(self.book.last_seq)
     }
 
@@ -147,6 +161,7 @@ impl LedgerActor {
     fn fail(&mut self, error: &LedgerError) {
         self.failed = true;
         self.waiting.clear();
+        self.untold.clear();
         self.supervisor.do_send(FatalFailure(error.to_string()));
     }
 }
@@ -187,6 +202,9 @@ impl Handler<SyncNow> for LedgerActor {
         match self.store.sync() {
             Ok(()) => {
                 self.durable_seq = self.book.last_seq;
+                for entry in self.untold.drain(..) {
+                    self.events.tell(&NodeEvent::Recorded(Arc::new(entry)));
+                }
                 for (seq, durable) in self.waiting.drain(..) {
                     // A carrier that is gone needs no answer; its entries stand all the same.
                     let _ = durable.send(seq);

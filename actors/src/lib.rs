@@ -9,6 +9,7 @@
 
 pub mod address_gate;
 pub mod clock;
+pub mod events;
 pub mod extractor;
 pub mod frontier;
 pub mod host;

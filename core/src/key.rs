@@ -5,10 +5,14 @@ use crate::site::Site;
 /// Number of partitions; a site's partition is xxh3(site) modulo this.
 pub const PARTITIONS: u16 = 1024;
 
+/// A 64-bit hash of a site (xxh3 of its name). It is stored, so it never changes.
+pub fn site_hash(site: &Site) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(site.as_str().as_bytes())
+}
+
 /// The partition of a site.
 pub fn partition(site: &Site) -> u16 {
-    let hash = xxhash_rust::xxh3::xxh3_64(site.as_str().as_bytes());
-    u16::try_from(hash % u64::from(PARTITIONS)).expect("less than 1,024")
+    u16::try_from(site_hash(site) % u64::from(PARTITIONS)).expect("less than 1,024")
 }
 
 /// The prefix that all rows of `site` share: partition, site, a zero byte.

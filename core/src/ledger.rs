@@ -4,7 +4,10 @@
 //! [`SiteAccount::apply`] alone, a pure fold that the owner, the replay at start and the snapshot of a new segment share; so what
 //! is remembered after a crash is what was promised before it, by construction (P14).
 
+mod words;
+
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::codec::{CodecError, Stored};
 use crate::exclusion::{Domain, Exclusion, Exclusions};
 use crate::older;
+use crate::origin::Origin;
 use crate::outcome::FetchFailure;
 use crate::site::Site;
 use crate::time::Timestamp;
@@ -189,6 +193,8 @@ pub enum SiteEvent {
         url: PageUrl,
         /// Under which rule.
         ground: RobotsGround,
+        /// The address that it leaves from, put in by whoever sends it; none where the system chooses (P10).
+        from: Option<Ipv4Addr>,
     },
     /// How that request ended.
     Outcome {
@@ -230,6 +236,15 @@ pub enum SiteEvent {
     Snapshot(Box<SiteAccount>),
     /// The site's delay from now on, learnt of between two requests: by the Crawl-delay of a borrowed robots.txt.
     Delay(Duration),
+    /// Another site's robots.txt, which this site's redirects to, was read: its rules count for this origin.
+    RobotsBorrowed {
+        /// For which origin of this site.
+        origin: Origin,
+        /// Whose file it is.
+        lender: Origin,
+        /// When the other site read it.
+        read_at: Timestamp,
+    },
 }
 
 /// What happened, to a site or to the list of exclusions.
@@ -268,7 +283,7 @@ pub struct LedgerEntry {
 }
 
 impl Stored for LedgerEntry {
-    const VERSION: u8 = 2;
+    const VERSION: u8 = 3;
 
     fn from_older(version: u8, body: &[u8]) -> Result<Self, CodecError> {
         older::ledger_entry(version, body)
@@ -341,7 +356,7 @@ impl SiteAccount {
                 self.robots_origins.clear();
                 self.barrier_streak = 0;
             }
-            SiteEvent::Ticket { ticket, kind, url, ground: _ } => {
+            SiteEvent::Ticket { ticket, kind, url, ground: _, from: _ } => {
                 self.last_ticket = *ticket;
                 self.open = Some(OpenTicket { ticket: *ticket, kind: *kind, url: url.clone() });
                 self.num_name_failures = 0;
@@ -370,6 +385,8 @@ impl SiteAccount {
             SiteEvent::CycleResumed => self.cycle_closed = None,
             SiteEvent::Snapshot(account) => *self = (**account).clone(),
             SiteEvent::Delay(delay) => self.delay = *delay,
+            // Evidence alone: the rules are the robots cache's.
+            SiteEvent::RobotsBorrowed { .. } => {}
         }
     }
 

@@ -9,6 +9,7 @@
 
 pub mod address;
 pub mod address_gate;
+pub mod audit;
 pub mod backoff;
 pub mod barrier;
 pub mod budget;

@@ -1,6 +1,7 @@
 //! Asks a running node, for the command line and for tests. Blocking: one question, one answer.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::ops::ControlFlow;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,7 +10,7 @@ use serde_json::Value;
 
 use super::command::Command;
 use super::frame::MAX_RESPONSE_BYTES;
-use super::message::{ControlError, read_answer, write_request};
+use super::message::{ControlError, StreamLine, read_answer, read_event, write_request};
 
 /// How long an answer may take. An exclusion in a large store is the slowest.
 pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
@@ -31,9 +32,21 @@ pub enum ClientError {
     /// The connection ended before the answer.
     #[error("the node closed the connection without an answer")]
     Closed,
+    /// A stream broke off before its end.
+    #[error("the stream was cut: what came is not all there is")]
+    Cut,
     /// What came is no answer.
     #[error("what listens there is no node of this version: {0}")]
     NotAnAnswer(String),
+}
+
+/// How a stream ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StreamEnd {
+    /// The node had no more to say; its last word.
+    Whole(Result<Value, ControlError>),
+    /// Whoever reads had enough.
+    LeftEarly,
 }
 
 /// A connection to a node.
@@ -67,5 +80,34 @@ impl ControlClient {
             return Err(ClientError::Closed);
         }
         read_answer(self.last_id, &line).map_err(ClientError::NotAnAnswer)
+    }
+
+    /// Asks, and hands over each line of the stream that answers, until it ends or `take` has had enough.
+    pub fn stream(
+        mut self,
+        command: &Command,
+        mut take: impl FnMut(Value) -> ControlFlow<()>,
+    ) -> Result<StreamEnd, ClientError> {
+        // Hours may pass in which nothing happens.
+        self.stream.get_ref().set_read_timeout(None)?;
+        self.last_id += 1;
+        self.stream.get_mut().write_all(write_request(self.last_id, command).as_bytes())?;
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let cap = MAX_RESPONSE_BYTES as u64 + 1;
+            self.stream.by_ref().take(cap).read_until(b'\n', &mut line)?;
+            if line.last() != Some(&b'\n') {
+                return Err(ClientError::Cut);
+            }
+            match read_event(self.last_id, &line).map_err(ClientError::NotAnAnswer)? {
+                StreamLine::Event(event) => {
+                    if take(event).is_break() {
+                        return Ok(StreamEnd::LeftEarly);
+                    }
+                }
+                StreamLine::End(end) => return Ok(StreamEnd::Whole(end)),
+            }
+        }
     }
 }

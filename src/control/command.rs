@@ -1,14 +1,20 @@
 //! The commands that the node takes, typed: what reaches the node was read and checked here.
 
+mod account;
+
 use lohisoftbot_core::exclusion::Domain;
-use lohisoftbot_core::seed::Seed;
+use lohisoftbot_core::seed::{Seed, SeedRefusal, SeedScheme};
 use lohisoftbot_core::site::Site;
-use lohisoftbot_core::url::PageUrl;
+use lohisoftbot_core::url::UrlRefusal;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::message::{ControlError, ErrorCode};
+
+use account::{LedgerFields, OneSiteFields};
+
+pub use account::{DEFAULT_LEDGER_LINES, MAX_LEDGER_LINES, Since};
 
 /// Most sites that one answer lists.
 pub const MAX_LISTED_SITES: u32 = 10_000;
@@ -20,12 +26,16 @@ pub const DEFAULT_LISTED_SITES: u32 = 100;
 pub const MAX_REASON_BYTES: usize = 1000;
 
 /// The commands of this version, each with the fields that it takes.
-const COMMANDS: [(&str, &[&str]); 12] = [
+const COMMANDS: [(&str, &[&str]); 16] = [
     ("status", &[]),
     ("seed", &["urls"]),
     ("site", &["site"]),
     ("sites", &["state", "after", "limit"]),
     ("explain", &["url"]),
+    ("ledger", &["site", "limit", "since", "before"]),
+    ("audit", &["site"]),
+    ("watch", &["site"]),
+    ("export", &["site"]),
     ("exclude", &["domain", "reason"]),
     ("include", &["domain"]),
     ("exclusions", &[]),
@@ -36,7 +46,7 @@ const COMMANDS: [(&str, &[&str]); 12] = [
 ];
 
 /// Commands that later versions take.
-const LATER_COMMANDS: [&str; 8] = ["search", "ledger", "audit", "watch", "export", "backup", "reindex", "reload"];
+const LATER_COMMANDS: [&str; 4] = ["search", "backup", "reindex", "reload"];
 
 /// Which sites are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -50,6 +60,20 @@ pub enum SiteFilter {
     Parked,
     /// Those whose cycle is over, until the next is due.
     Finished,
+}
+
+/// What `explain` is asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AskedUrl {
+    /// A URL that could be asked for; its scheme may be a guess.
+    Page(Seed),
+    /// One that no request is ever sent for.
+    Never {
+        /// As it was written.
+        text: String,
+        /// Why not.
+        refusal: UrlRefusal,
+    },
 }
 
 /// What the operator asks of the node.
@@ -79,7 +103,33 @@ pub enum Command {
     /// Why a URL was fetched, or not.
     Explain {
         /// Which.
-        url: PageUrl,
+        asked: AskedUrl,
+    },
+    /// What was asked of a site, and what happened in between, the newest last.
+    Ledger {
+        /// Which.
+        site: Site,
+        /// How many lines, the newest ones, up to [`MAX_LEDGER_LINES`].
+        limit: u32,
+        /// Only what happened since.
+        since: Option<Since>,
+        /// Only lines whose number is smaller, for the page before.
+        before: Option<u64>,
+    },
+    /// Hold the ledger against the promises.
+    Audit {
+        /// Of this site alone.
+        site: Option<Site>,
+    },
+    /// A stream of what happens, until somebody ends it.
+    Watch {
+        /// At this site alone.
+        site: Option<Site>,
+    },
+    /// A stream of all records.
+    Export {
+        /// Of this site alone.
+        site: Option<Site>,
     },
     /// Take a domain and all below it out.
     Exclude {
@@ -160,7 +210,11 @@ impl Command {
             "seed" => seed(read(name, fields)?),
             "site" => Ok(Self::Site { site: site(&read::<SiteFields>(name, fields)?.site)? }),
             "sites" => sites(read(name, fields)?),
-            "explain" => explain(&read::<UrlFields>(name, fields)?.url),
+            "explain" => Ok(Self::Explain { asked: AskedUrl::parse(&read::<UrlFields>(name, fields)?.url)? }),
+            "ledger" => read::<LedgerFields>(name, fields)?.command(),
+            "audit" => Ok(Self::Audit { site: read::<OneSiteFields>(name, fields)?.site()? }),
+            "watch" => Ok(Self::Watch { site: read::<OneSiteFields>(name, fields)?.site()? }),
+            "export" => Ok(Self::Export { site: read::<OneSiteFields>(name, fields)?.site()? }),
             "exclude" => exclude(read(name, fields)?),
             "include" => Ok(Self::Include { domain: domain(&read::<DomainFields>(name, fields)?.domain)? }),
             "exclusions" => Ok(Self::Exclusions),
@@ -181,7 +235,9 @@ impl Command {
             Self::Sites { filter, after, limit } => {
                 json!({"state": filter, "after": after.as_ref().map(Site::as_str), "limit": limit})
             }
-            Self::Explain { url } => json!({"url": url.as_str()}),
+            Self::Explain { asked } => json!({"url": asked.as_str()}),
+            Self::Ledger { site, limit, since, before } => account::ledger_fields(site, *limit, *since, *before),
+            Self::Audit { site } | Self::Watch { site } | Self::Export { site } => account::one_site(site.as_ref()),
             Self::Exclude { domain, reason } => json!({"domain": domain.as_str(), "reason": reason}),
             Self::Include { domain } => json!({"domain": domain.as_str()}),
         };
@@ -192,6 +248,11 @@ impl Command {
         all
     }
 
+    /// Whether it is answered by a stream of lines.
+    pub const fn is_stream(&self) -> bool {
+        matches!(self, Self::Watch { .. } | Self::Export { .. })
+    }
+
     /// Its name on the wire and on the command line.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -200,6 +261,10 @@ impl Command {
             Self::Site { .. } => "site",
             Self::Sites { .. } => "sites",
             Self::Explain { .. } => "explain",
+            Self::Ledger { .. } => "ledger",
+            Self::Audit { .. } => "audit",
+            Self::Watch { .. } => "watch",
+            Self::Export { .. } => "export",
             Self::Exclude { .. } => "exclude",
             Self::Include { .. } => "include",
             Self::Exclusions => "exclusions",
@@ -237,9 +302,29 @@ fn seed(fields: SeedFields) -> Result<Command, ControlError> {
 
 /// A seed as it was written: its scheme only where it had one.
 fn seed_text(seed: &Seed) -> &str {
-    match seed.http_fallback() {
-        Some(_) => seed.url.as_str().trim_start_matches("https://"),
-        None => seed.url.as_str(),
+    match seed.scheme {
+        SeedScheme::Guessed => seed.url.as_str().trim_start_matches("https://"),
+        SeedScheme::Written => seed.url.as_str(),
+    }
+}
+
+impl AskedUrl {
+    /// Reads a URL, or a host with or without a path. One that no request can be sent for is read too: it can be explained.
+    pub fn parse(text: &str) -> Result<Self, ControlError> {
+        match Seed::parse(text) {
+            Ok(seed) => Ok(Self::Page(seed)),
+            Err(SeedRefusal::Url(refusal)) if refusal != UrlRefusal::Unparsable => {
+                Ok(Self::Never { text: text.trim().to_owned(), refusal })
+            }
+            Err(refusal) => Err(bad(format!("{} {refusal}", quoted(text)))),
+        }
+    }
+
+    fn as_str(&self) -> &str {
+        match self {
+            Self::Page(seed) => seed_text(seed),
+            Self::Never { text, refusal: _ } => text,
+        }
     }
 }
 
@@ -250,13 +335,6 @@ fn sites(fields: SitesFields) -> Result<Command, ControlError> {
     }
     let after = fields.after.as_deref().map(site).transpose()?;
     Ok(Command::Sites { filter: fields.state.unwrap_or(SiteFilter::All), after, limit })
-}
-
-fn explain(text: &str) -> Result<Command, ControlError> {
-    match Seed::parse(text) {
-        Ok(seed) => Ok(Command::Explain { url: seed.url }),
-        Err(refusal) => Err(bad(format!("{} {refusal}", quoted(text)))),
-    }
 }
 
 fn exclude(fields: ExcludeFields) -> Result<Command, ControlError> {
@@ -326,7 +404,18 @@ mod tests {
             Command::Site { site: Site::of_host("example.com") },
             Command::Sites { filter: SiteFilter::Parked, after: Some(Site::of_host("a.test")), limit: 5 },
             Command::Sites { filter: SiteFilter::All, after: None, limit: DEFAULT_LISTED_SITES },
-            Command::Explain { url: PageUrl::parse("http://a.test/x?y", None).unwrap() },
+            Command::Explain { asked: AskedUrl::parse("http://a.test/x?y").unwrap() },
+            Command::Explain { asked: AskedUrl::parse("a.test/x").unwrap() },
+            Command::Explain { asked: AskedUrl::parse("ftp://a.test/x").unwrap() },
+            Command::Ledger {
+                site: Site::of_host("a.test"),
+                limit: 7,
+                since: Some(Since::Ago(std::time::Duration::from_secs(60))),
+                before: Some(9),
+            },
+            Command::Audit { site: None },
+            Command::Watch { site: Some(Site::of_host("a.test")) },
+            Command::Export { site: None },
             Command::Exclude {
                 domain: Domain::parse("bücher.example").unwrap(),
                 reason: "asked \"by\" mail\n".to_owned(),
@@ -376,6 +465,10 @@ mod tests {
         check_refused(r#"{"command":"sites","limit":0}"#, BadRequest, &["limit", "10000"]);
         check_refused(r#"{"command":"sites","state":"dead"}"#, BadRequest, &["dead", "parked"]);
         check_refused(r#"{"command":"site","site":"a b"}"#, BadRequest, &["a b"]);
+        check_refused(r#"{"command":"ledger","site":"a.test","limit":0}"#, BadRequest, &["limit", "10000"]);
+        check_refused(r#"{"command":"ledger","site":"a.test","since":"soon"}"#, BadRequest, &["soon", "7d"]);
+        check_refused(r#"{"command":"ledger"}"#, BadRequest, &["site"]);
+        check_refused(r#"{"command":"watch","site":"a b"}"#, BadRequest, &["a b"]);
         let long = json!({"command": "exclude", "domain": "a.test", "reason": "x".repeat(MAX_REASON_BYTES + 1)});
         check_refused(&long.to_string(), BadRequest, &["shorter"]);
     }

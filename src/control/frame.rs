@@ -34,6 +34,11 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         Self { stream, buffer: Vec::new(), searched: 0 }
     }
 
+    /// The stream.
+    pub fn stream(&self) -> &R {
+        &self.stream
+    }
+
     /// The next line. Dropping the future loses nothing: what was read stays in the buffer.
     pub async fn next(&mut self) -> std::io::Result<Frame> {
         loop {

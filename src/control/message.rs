@@ -111,6 +111,35 @@ pub fn write_answer(id: &Value, answer: &Result<Value, ControlError>) -> String 
     format!("{}\n", json!({"v": VERSION, "id": id, "ok": false, "error": error}))
 }
 
+/// Writes one line of a stream with its end, into a buffer that is used again.
+pub fn write_event(id: &Value, event: &Value, line: &mut Vec<u8>) {
+    line.clear();
+    line.extend_from_slice(json!({"v": VERSION, "id": id, "event": event}).to_string().as_bytes());
+    line.push(b'\n');
+}
+
+/// Reads a line of the stream that answers the request `id`: an event, or the answer that ends it.
+pub fn read_event(id: u64, line: &[u8]) -> Result<StreamLine, String> {
+    #[derive(Deserialize)]
+    struct Event {
+        id: Value,
+        event: Value,
+    }
+    match serde_json::from_slice::<Event>(line) {
+        Ok(event) if event.id == json!(id) => Ok(StreamLine::Event(event.event)),
+        Ok(_) | Err(_) => read_answer(id, line).map(StreamLine::End),
+    }
+}
+
+/// A line of a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StreamLine {
+    /// One of many.
+    Event(Value),
+    /// The last one. A stream without it was cut.
+    End(Result<Value, ControlError>),
+}
+
 /// Reads an answer line to the request `id`; the error is a text that says why the line is no answer to it.
 pub fn read_answer(id: u64, line: &[u8]) -> Result<Result<Value, ControlError>, String> {
     #[derive(Deserialize)]
@@ -180,6 +209,17 @@ mod tests {
         assert_eq!(read_answer(3, write_answer(&Value::Null, &Err(error.clone())).as_bytes()), Ok(Err(error)));
         assert!(read_answer(3, b"{\"id\":3,\"ok\":true}").is_err());
         assert!(read_answer(3, b"hello").is_err());
+    }
+
+    #[test]
+    fn stream_is_events_and_an_end() {
+        let mut line = Vec::new();
+        write_event(&json!(3), &json!({"event": "stored"}), &mut line);
+        assert_eq!(read_event(3, &line), Ok(StreamLine::Event(json!({"event": "stored"}))));
+        assert!(read_event(4, &line).is_err(), "of another request");
+        let end = write_answer(&json!(3), &Ok(json!({"num_records": 2})));
+        assert_eq!(read_event(3, end.as_bytes()), Ok(StreamLine::End(Ok(json!({"num_records": 2})))));
+        assert!(read_event(3, b"{\"v\":1,\"id\":3,\"ev").is_err());
     }
 
     #[test]

@@ -8,12 +8,14 @@
 pub mod client;
 pub mod command;
 pub mod frame;
+pub mod line_sink;
 pub mod message;
 pub mod server;
 pub mod socket;
 
-pub use client::{ClientError, ControlClient};
-pub use command::{Command, SiteFilter};
+pub use client::{ClientError, ControlClient, StreamEnd};
+pub use command::{AskedUrl, Command, SiteFilter};
+pub use line_sink::{Gone, LineSink};
 pub use message::{ControlError, ErrorCode};
 pub use server::{NodeControl, serve};
 pub use socket::{ControlSocket, SocketError};

@@ -2,7 +2,8 @@
 //!
 //! A connection is served one request at a time, in order. A peer that says nothing, reads nothing or never ends its
 //! line is let go; more than [`MAX_CONNECTIONS`] are told that the node is busy. Commands themselves have no time-out:
-//! an exclusion answers when it is done.
+//! an exclusion answers when it is done. A stream takes its connection for itself and ends with it: its peer may read slowly, which keeps
+//! nobody else waiting, and the node is rid of it when the peer is gone or has taken nothing for ten minutes.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -10,12 +11,14 @@ use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
 use serde_json::Value;
-use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncWrite, AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
+use tokio::net::unix::OwnedReadHalf;
 use tokio::sync::watch;
 
 use super::command::Command;
 use super::frame::{Frame, LineReader, MAX_REQUEST_BYTES};
+use super::line_sink::LineSink;
 use super::message::{ControlError, ErrorCode, read_request, write_answer};
 use super::socket::ControlSocket;
 
@@ -31,10 +34,23 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the server waits when the system has no descriptor left for a connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
+/// A peer that takes nothing of a stream for so long is let go.
+const STREAM_WRITE_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// How often a peer of a stream that has no more to say is looked after.
+const PEER_CHECK_INTERVAL: Duration = Duration::from_secs(1);
+
 /// Does what a command says. The node implements it over its actors.
 pub trait NodeControl {
     /// Does it, and answers when it is done.
     fn call(&self, command: Command) -> LocalBoxFuture<'static, Result<Value, ControlError>>;
+
+    /// Does what a command says that is answered by a stream: line by line, and then its end.
+    fn stream<'a>(
+        &'a self,
+        command: Command,
+        lines: &'a mut LineSink,
+    ) -> LocalBoxFuture<'a, Result<Value, ControlError>>;
 }
 
 /// Serves until `stop` is done, then lets open requests finish. Runs on the arbiter (or `LocalSet`) of the caller.
@@ -87,7 +103,7 @@ impl Drop for Slot {
 }
 
 async fn connection(
-    mut stream: UnixStream,
+    stream: UnixStream,
     slot: Option<Slot>,
     node: Rc<dyn NodeControl>,
     mut stopped: watch::Receiver<bool>,
@@ -101,7 +117,7 @@ async fn connection(
         Ok(peer) => return tracing::warn!(uid = peer.uid(), "control connection of another user refused"),
         Err(error) => return tracing::warn!(%error, "control connection of an unknown user refused"),
     }
-    let (input, mut output) = stream.split();
+    let (input, mut output) = stream.into_split();
     let mut lines = LineReader::new(input);
     loop {
         let frame = tokio::select! {
@@ -114,6 +130,10 @@ async fn connection(
             Ok(Ok(Frame::Line(line))) => match read_request(&line) {
                 (id, Ok(command)) => {
                     tracing::debug!(command = command.name(), "control command");
+                    if command.is_stream() {
+                        let sink = LineSink::new(output, id, STREAM_WRITE_TIMEOUT);
+                        return stream_to(sink, &*node, command, lines, stopped).await;
+                    }
                     (id, node.call(command).await)
                 }
                 (id, Err(error)) => (id, Err(error)),
@@ -128,6 +148,36 @@ async fn connection(
         };
         if !write(&mut output, &write_answer(&id, &answer)).await {
             return;
+        }
+    }
+}
+
+/// Streams to a peer until the stream ends, the peer is gone, or the node stops.
+async fn stream_to(
+    mut sink: LineSink,
+    node: &dyn NodeControl,
+    command: Command,
+    lines: LineReader<OwnedReadHalf>,
+    mut stopped: watch::Receiver<bool>,
+) {
+    let end = tokio::select! {
+        biased;
+        _ = stopped.wait_for(|stopped| *stopped) => {
+            Err(ControlError::new(ErrorCode::Stopping, "the node is on its way down"))
+        }
+        () = peer_gone(lines) => return,
+        end = node.stream(command, &mut sink) => end,
+    };
+    sink.end(&end, WRITE_TIMEOUT).await;
+}
+
+/// Ends when the peer has closed its side for reading. That it has no more to say itself is no end.
+async fn peer_gone(mut lines: LineReader<OwnedReadHalf>) {
+    while let Ok(Frame::Line(_)) = lines.next().await {}
+    loop {
+        match lines.stream().as_ref().ready(Interest::WRITABLE).await {
+            Ok(ready) if !ready.is_write_closed() => tokio::time::sleep(PEER_CHECK_INTERVAL).await,
+            Ok(_) | Err(_) => return,
         }
     }
 }

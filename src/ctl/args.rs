@@ -4,9 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use lohisoftbot_core::seed::Seed;
+use lohisoftbot_core::site::Site;
 
-use crate::control::command::{DEFAULT_LISTED_SITES, MAX_LISTED_SITES, domain, site};
-use crate::control::{Command, ControlError, ErrorCode, SiteFilter};
+use crate::control::command::{
+    DEFAULT_LEDGER_LINES, DEFAULT_LISTED_SITES, MAX_LEDGER_LINES, MAX_LISTED_SITES, Since, domain, site,
+};
+use crate::control::{AskedUrl, Command, ControlError, ErrorCode, SiteFilter};
 
 /// Ask a running LohiSoftBot node. Exit code 0: done; 1: the node said no; 2: it could not be asked.
 #[derive(Clone, Debug, Parser)]
@@ -58,6 +61,38 @@ pub enum Question {
     Explain {
         /// The URL
         url: String,
+    },
+    /// What was asked of a site and how it ended, with the waits in between; the newest last
+    Ledger {
+        /// A host name or URL of the site
+        site: String,
+        /// How many lines, the newest ones
+        #[arg(long, default_value_t = DEFAULT_LEDGER_LINES, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_LEDGER_LINES)))]
+        limit: u32,
+        /// Only since then: a moment (2026-11-30) or a span back from now (7d)
+        #[arg(long, value_name = "TIME")]
+        since: Option<String>,
+        /// Only lines whose number (seq) is smaller: the page before
+        #[arg(long, value_name = "SEQ")]
+        before: Option<u64>,
+    },
+    /// Hold the whole ledger against the promises; exit code 1 where one was broken
+    Audit {
+        /// Of this site alone
+        #[arg(long)]
+        site: Option<String>,
+    },
+    /// Write what happens as JSON lines, as it happens, until interrupted
+    Watch {
+        /// At this site alone
+        #[arg(long)]
+        site: Option<String>,
+    },
+    /// Write all records as JSON lines; the last line is their count
+    Export {
+        /// Of this site alone
+        #[arg(long)]
+        site: Option<String>,
     },
     /// Take a domain and all below it out: no request, no record, no link is left when this returns
     Exclude {
@@ -113,7 +148,16 @@ impl Question {
             Self::Sites { state, after, limit } => {
                 Command::Sites { filter: state.filter(), after: after.as_deref().map(site).transpose()?, limit: *limit }
             }
-            Self::Explain { url } => Command::Explain { url: seed(url)?.url },
+            Self::Explain { url } => Command::Explain { asked: AskedUrl::parse(url)? },
+            Self::Ledger { site: text, limit, since, before } => Command::Ledger {
+                site: site(text)?,
+                limit: *limit,
+                since: since.as_deref().map(Since::parse).transpose()?,
+                before: *before,
+            },
+            Self::Audit { site } => Command::Audit { site: some_site(site)? },
+            Self::Watch { site } => Command::Watch { site: some_site(site)? },
+            Self::Export { site } => Command::Export { site: some_site(site)? },
             Self::Exclude { domain: text, reason } => {
                 Command::Exclude { domain: domain(text)?, reason: reason.clone() }
             }
@@ -125,6 +169,10 @@ impl Question {
             Self::Shutdown => Command::Shutdown,
         })
     }
+}
+
+fn some_site(text: &Option<String>) -> Result<Option<Site>, ControlError> {
+    text.as_deref().map(site).transpose()
 }
 
 impl StateArg {

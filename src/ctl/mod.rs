@@ -7,6 +7,7 @@ mod args;
 mod table;
 
 use std::io::{IsTerminal, Write};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -18,7 +19,7 @@ pub use args::{Args, Question};
 pub use table::{Surface, printable, render};
 
 use crate::config_file;
-use crate::control::{Command, ControlClient, ControlError};
+use crate::control::{Command, ControlClient, ControlError, StreamEnd};
 
 const DONE: u8 = 0;
 const NODE_SAID_NO: u8 = 1;
@@ -33,9 +34,19 @@ pub fn main() -> ExitCode {
 
 /// Asks as `args` say and writes the answer to `out`, what went wrong to `err`. Returns the exit code.
 pub fn run(args: &Args, surface: Surface, out: &mut impl Write, err: &mut impl Write) -> u8 {
-    let (text, code) = match ask(args) {
-        Ok(Ok(answer)) if args.json => (format!("{answer}\n"), DONE),
-        Ok(Ok(answer)) => (render(&answer, surface), DONE),
+    let command = match args.question.to_command() {
+        Ok(command) => command,
+        Err(error) => {
+            say(err, &format!("lohisoftbot-ctl: {}", error.message));
+            return COULD_NOT_ASK;
+        }
+    };
+    if command.is_stream() {
+        return stream(args, &command, out, err);
+    }
+    let (text, code) = match ask(args, &command) {
+        Ok(Ok(answer)) if args.json => (format!("{answer}\n"), code_of(&command, &answer)),
+        Ok(Ok(answer)) => (render(&answer, surface), code_of(&command, &answer)),
         Ok(Err(refusal)) => {
             say(err, &format!("lohisoftbot-ctl: {}", table::printable(&refusal.message)));
             let text = if args.json { format!("{}\n", json!({ "error": refusal })) } else { String::new() };
@@ -57,12 +68,53 @@ pub fn run(args: &Args, surface: Surface, out: &mut impl Write, err: &mut impl W
     }
 }
 
+/// An audit that finds anything is no good news, to a script either.
+fn code_of(command: &Command, answer: &Value) -> u8 {
+    let found = matches!(command, Command::Audit { .. }) && answer["num_violations"].as_u64() != Some(0);
+    if found { NODE_SAID_NO } else { DONE }
+}
+
 /// The node's answer or its no; or why it could not be asked.
-fn ask(args: &Args) -> Result<Result<Value, ControlError>, String> {
-    let command: Command = args.question.to_command().map_err(|error| error.message)?;
-    let socket = socket_path(args)?;
-    let mut client = ControlClient::connect(&socket).map_err(|error| error.to_string())?;
-    client.call(&command).map_err(|error| error.to_string())
+fn ask(args: &Args, command: &Command) -> Result<Result<Value, ControlError>, String> {
+    connect(args)?.call(command).map_err(|error| error.to_string())
+}
+
+fn connect(args: &Args) -> Result<ControlClient, String> {
+    ControlClient::connect(&socket_path(args)?).map_err(|error| error.to_string())
+}
+
+/// Writes each line of a stream as it comes, and the node's last word as the last line.
+fn stream(args: &Args, command: &Command, out: &mut impl Write, err: &mut impl Write) -> u8 {
+    let mut written = Ok(());
+    let mut put = |line: Value| {
+        written = writeln!(out, "{line}").and_then(|()| out.flush());
+        if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    let end = connect(args).and_then(|client| client.stream(command, &mut put).map_err(|error| error.to_string()));
+    let code = match end {
+        Ok(StreamEnd::Whole(Ok(last))) => {
+            // A reader that is gone shows below.
+            let _ = put(last);
+            DONE
+        }
+        Ok(StreamEnd::Whole(Err(refusal))) => {
+            say(err, &format!("lohisoftbot-ctl: {}", table::printable(&refusal.message)));
+            NODE_SAID_NO
+        }
+        Ok(StreamEnd::LeftEarly) => DONE,
+        Err(message) => {
+            say(err, &format!("lohisoftbot-ctl: {message}"));
+            COULD_NOT_ASK
+        }
+    };
+    match written {
+        Ok(()) => code,
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => code,
+        Err(error) => {
+            say(err, &format!("lohisoftbot-ctl: cannot write: {error}"));
+            COULD_NOT_ASK
+        }
+    }
 }
 
 /// The socket that was named, else that of the configuration, else that of the defaults.

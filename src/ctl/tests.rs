@@ -66,6 +66,31 @@ fn node_that_says_no_ends_with_1() {
 }
 
 #[test]
+fn audit_that_finds_anything_ends_with_1() {
+    for (num_violations, code) in [(0, 0), (1, 1)] {
+        let answer = json!({"v": 1, "id": 1, "ok": true, "result": {"num_violations": num_violations}});
+        let (seen, _) = with_node(answer, &["audit"]);
+        assert_eq!((seen.code, seen.err.as_str()), (code, ""));
+    }
+}
+
+#[test]
+fn stream_is_written_line_by_line_with_the_last_word_at_its_end() {
+    let end = json!({"v": 1, "id": 1, "ok": true, "result": {"num_records": 0}});
+    let (seen, request) = with_node(end, &["export"]);
+    assert_eq!((seen.code, seen.out.as_str(), seen.err.as_str()), (0, "{\"num_records\":0}\n", ""));
+    assert_eq!(request, json!({"v": 1, "id": 1, "command": "export", "site": null}));
+}
+
+#[test]
+fn stream_that_is_cut_ends_with_2_and_says_so() {
+    let event = json!({"v": 1, "id": 1, "event": {"url": "https://a.test/"}});
+    let (seen, _) = with_node(event, &["export"]);
+    assert_eq!((seen.code, seen.out.as_str()), (2, "{\"url\":\"https://a.test/\"}\n"));
+    assert!(seen.err.contains("the stream was cut"), "{}", seen.err);
+}
+
+#[test]
 fn node_that_is_not_there_ends_with_2() {
     let seen = shell(&["--socket", "/nonexistent/control.sock", "status"]);
     assert_eq!((seen.code, seen.out.as_str()), (2, ""));
@@ -103,6 +128,10 @@ fn every_subcommand_asks_the_command_of_its_name() {
         ("site", &["www.a.test"]),
         ("sites", &["--state", "parked", "--after", "a.test", "--limit", "5"]),
         ("explain", &["a.test/x"]),
+        ("ledger", &["a.test", "--limit", "5", "--since", "7d", "--before", "9"]),
+        ("audit", &["--site", "a.test"]),
+        ("watch", &[]),
+        ("export", &["--site", "a.test"]),
         ("exclude", &["a.test"]),
         ("include", &["a.test"]),
         ("exclusions", &[]),

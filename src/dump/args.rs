@@ -70,6 +70,12 @@ pub enum Command {
         #[arg(long = "kind", value_name = "KIND", value_delimiter = ',', value_parser = parse_kind)]
         kinds: Vec<EntryKind>,
     },
+    /// Holds the ledger against the promises; exit code 1 where one was broken.
+    Audit {
+        /// The settings that say what was promised; the defaults where none are named.
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+    },
     /// Reads everything and says whether it is sound.
     Verify,
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::Write;
 
 use lohisoftbot_actors::storage::{EntryFilter, EntryKind, LedgerError};
-use lohisoftbot_core::ledger::{EndKind, LedgerEntry, LedgerEvent, SiteEvent};
+use lohisoftbot_core::ledger::{LedgerEntry, LedgerEvent, SiteEvent};
 use serde_json::{Value, json};
 
 use super::args::DumpArgs;
@@ -25,6 +25,7 @@ const COLUMNS: &[Column] = &[
     detail("wire_bytes"),
     detail("took_ms"),
     detail("delay_ms"),
+    detail("from"),
 ];
 
 /// Writes the entries that were asked for.
@@ -75,42 +76,22 @@ fn url(entry: &LedgerEntry) -> Option<&str> {
 fn values(entry: &LedgerEntry) -> Vec<Value> {
     let mut ticket = Value::Null;
     let mut status = Value::Null;
+    let mut source = Value::Null;
     let mut sizes = [Value::Null, Value::Null, Value::Null];
     let (name, what) = match &entry.event {
         LedgerEvent::Excluded { domain, exclusion } => (domain.as_str(), exclusion.reason.clone()),
         LedgerEvent::Included { domain } => (domain.as_str(), String::new()),
         LedgerEvent::Site { site, event } => {
-            let what = match event {
-                SiteEvent::CycleOpened { cycle, next_cycle_at } => {
-                    format!("cycle {cycle} opened, the next not before {next_cycle_at}")
-                }
-                SiteEvent::CycleClosed { reason } => format!("cycle closed: {}", reason.describe()),
-                SiteEvent::Delay(delay) => {
-                    format!("the delay is {} s, as the robots.txt asks that this site's redirects to", delay.as_secs())
-                }
-                SiteEvent::CycleResumed => "cycle resumed: new URLs came while budget was left".to_owned(),
-                SiteEvent::Ticket { ticket: number, kind, url: _, ground } => {
-                    ticket = json!(number);
-                    format!("{kind:?}, {}", ground.describe())
-                }
-                SiteEvent::Outcome { ticket: number, end, wire_bytes, took, delay } => {
-                    ticket = json!(number);
-                    let millis =
-                        |span: &std::time::Duration| json!(u64::try_from(span.as_millis()).unwrap_or(u64::MAX));
-                    sizes = [json!(wire_bytes), millis(took), millis(delay)];
-                    if let EndKind::Answered(code) = end {
-                        status = json!(code);
-                    }
-                    end.describe()
-                }
-                SiteEvent::Wait { until, reason, rung } => format!("until {until}, rung {rung}: {}", reason.describe()),
-                SiteEvent::BarrierStreak(streak) => format!("{streak} barrier answers in a row"),
-                SiteEvent::Forgiven { rung } => format!("down to rung {rung}"),
-                SiteEvent::Snapshot(account) => {
-                    format!("cycle {}, {} requests", account.cycle, account.num_page_requests)
-                }
-            };
-            (site.as_str(), what)
+            if let SiteEvent::Ticket { ticket: number, from, .. } = event {
+                (ticket, source) = (json!(number), json!(from));
+            }
+            if let SiteEvent::Outcome { ticket: number, wire_bytes, took, delay, .. } = event {
+                ticket = json!(number);
+                let millis = |span: &std::time::Duration| json!(u64::try_from(span.as_millis()).unwrap_or(u64::MAX));
+                sizes = [json!(wire_bytes), millis(took), millis(delay)];
+                status = json!(event.status());
+            }
+            (site.as_str(), event.describe())
         }
     };
     let [wire_bytes, took, delay] = sizes;
@@ -126,5 +107,6 @@ fn values(entry: &LedgerEntry) -> Vec<Value> {
         wire_bytes,
         took,
         delay,
+        source,
     ]
 }

@@ -4,6 +4,7 @@
 //! store is damaged, or what was asked for is not in it; 2 nothing could be looked at.
 
 mod args;
+mod audit_rows;
 mod ledger_rows;
 mod output;
 pub(crate) mod store_copy;
@@ -49,6 +50,12 @@ enum DumpError {
     /// Problems were found and told.
     #[error("the store is not sound; problems found: {0}")]
     Unsound(u64),
+    /// Promises were broken, and told.
+    #[error("{0}")]
+    BrokenPromises(String),
+    /// The settings do not read.
+    #[error("{0}")]
+    Config(String),
     /// Output failed.
     #[error("cannot write: {0}")]
     Output(#[from] io::Error),
@@ -57,8 +64,13 @@ enum DumpError {
 impl DumpError {
     fn exit_code(&self) -> u8 {
         match self {
-            Self::NoStore(_) | Self::Copy(_) | Self::Output(_) => 2,
-            Self::Open(_) | Self::Store(_) | Self::Ledger(_) | Self::NotFound(_) | Self::Unsound(_) => 1,
+            Self::NoStore(_) | Self::Copy(_) | Self::Output(_) | Self::Config(_) => 2,
+            Self::Open(_)
+            | Self::Store(_)
+            | Self::Ledger(_)
+            | Self::NotFound(_)
+            | Self::Unsound(_)
+            | Self::BrokenPromises(_) => 1,
         }
     }
 }
@@ -89,6 +101,7 @@ fn run(args: &DumpArgs, output: &mut dyn Write) -> Result<(), DumpError> {
     let held = store_copy::hold(&dir)?;
     match &args.command {
         Command::Ledger { kinds } => ledger_rows::write(args, &dir, kinds, output),
+        Command::Audit { config } => audit_rows::write(args, &dir, config.as_deref(), output),
         Command::Verify => verify::write(args, &dir, held, output),
         Command::Trees => with_store(&dir, held, |store| store_rows::trees(args, store, output)),
         Command::Stats => with_store(&dir, held, |store| store_rows::stats(args, store, output)),

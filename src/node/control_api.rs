@@ -6,6 +6,7 @@ use std::sync::Arc;
 use actix::Addr;
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
+use lohisoftbot_actors::events::EventHub;
 use lohisoftbot_actors::frontier::{
     AddSeeds, ExcludeDomain, FrontierActor, IncludeDomain, RecrawlSite, SiteView, ViewSite,
 };
@@ -13,21 +14,21 @@ use lohisoftbot_actors::index::{IndexActor, ReadStore};
 use lohisoftbot_actors::ledger::{ExclusionsInForce, LedgerActor};
 use lohisoftbot_actors::ports::{Clock, GateState, LocalGate};
 use lohisoftbot_actors::stats::NodeStats;
-use lohisoftbot_core::config::Config;
+use lohisoftbot_core::audit::AuditRules;
+use lohisoftbot_core::config::{Config, DiscoverySettings};
 use lohisoftbot_core::discovery::LinkDropCounts;
-use lohisoftbot_core::exclusion::Domain;
+use lohisoftbot_core::exclusion::{Domain, Exclusions};
 use lohisoftbot_core::identity::Identity;
 use lohisoftbot_core::recrawl::order::RecrawlRefusal;
 use lohisoftbot_core::seed::Seed;
 use lohisoftbot_core::site::Site;
 use lohisoftbot_core::site_row::{SiteRow, SiteStanding};
 use lohisoftbot_core::time::Timestamp;
-use lohisoftbot_core::url::PageUrl;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use super::{Node, explain};
-use crate::control::{Command, ControlError, ErrorCode, NodeControl, SiteFilter};
+use super::{Node, assemble, explain};
+use crate::control::{Command, ControlError, ErrorCode, LineSink, NodeControl, SiteFilter};
 use crate::io::ledger_files::LedgerReader;
 
 /// Rows read from the store at once while a filter is applied.
@@ -36,21 +37,26 @@ const ROWS_AT_ONCE: usize = 1000;
 /// Answers control commands.
 #[derive(Clone)]
 pub struct NodeApi {
-    frontier: Addr<FrontierActor>,
-    index: Addr<IndexActor>,
-    ledger: Addr<LedgerActor>,
-    ledger_reader: Arc<LedgerReader>,
-    gate: Arc<LocalGate>,
+    pub(super) frontier: Addr<FrontierActor>,
+    pub(super) index: Addr<IndexActor>,
+    pub(super) ledger: Addr<LedgerActor>,
+    pub(super) ledger_reader: Arc<LedgerReader>,
+    pub(super) gate: Arc<LocalGate>,
     stats: Arc<NodeStats>,
-    clock: Arc<dyn Clock>,
+    pub(super) clock: Arc<dyn Clock>,
     started_at: Timestamp,
-    page_budget: u16,
+    pub(super) page_budget: u16,
     data_dir: String,
-    identity: Identity,
+    pub(super) identity: Identity,
+    pub(super) discovery: DiscoverySettings,
+    pub(super) audit_rules: AuditRules,
+    pub(super) events: EventHub,
+    /// Grows before an exclusion is answered: what an export has read before is looked at again then.
+    pub(super) excluded: Rc<watch::Sender<Exclusions>>,
     teller: Rc<watch::Sender<bool>>,
 }
 
-type Answer = Result<Value, ControlError>;
+pub(super) type Answer = Result<Value, ControlError>;
 
 impl NodeApi {
     /// For a running node; `teller` ends it.
@@ -67,6 +73,10 @@ impl NodeApi {
             page_budget: config.budget.page_requests,
             data_dir: config.store.data_dir.display().to_string(),
             identity: Identity::new(&config.identity),
+            discovery: config.discovery.clone(),
+            audit_rules: assemble::audit_rules(config),
+            events: node.events.clone(),
+            excluded: Rc::new(watch::Sender::new(Exclusions::default())),
             teller,
         }
     }
@@ -100,7 +110,7 @@ impl NodeApi {
         Ok(json!(counts))
     }
 
-    async fn view(&self, site: &Site) -> Result<Box<SiteView>, ControlError> {
+    pub(super) async fn view(&self, site: &Site) -> Result<Box<SiteView>, ControlError> {
         let view = self.frontier.send(ViewSite(site.clone())).await.map_err(|_| gone())?;
         view.ok_or_else(|| unknown(site))
     }
@@ -166,27 +176,14 @@ impl NodeApi {
         Ok(json!({ "sites": rows.iter().map(line).collect::<Vec<_>>() }))
     }
 
-    async fn explain(&self, url: PageUrl) -> Answer {
-        let exclusions = self.ledger.send(ExclusionsInForce).await.map_err(|_| gone())?;
-        let excluded = exclusions.covering(url.host()).map(|(domain, exclusion)| (domain.clone(), exclusion.clone()));
-        let view = self.view(&url.site()).await.ok();
-        let reader = self.ledger_reader.clone();
-        let asked = url.clone();
-        let requests = tokio::task::spawn_blocking(move || explain::requests_for(&*reader, &asked)).await;
-        let requests = requests
-            .map_err(|_| gone())?
-            .map_err(|error| ControlError::new(ErrorCode::Internal, format!("the ledger cannot be read: {error}")))?;
-        let mut answer =
-            explain::explain(&url, view.as_deref(), excluded, &requests, self.page_budget, self.clock.now());
-        answer["user_agent"] = self.identity.user_agent_for(&url.site()).into();
-        Ok(answer)
-    }
-
     async fn exclude(&self, domain: Domain, reason: String) -> Answer {
         let in_force = self.ledger.send(ExclusionsInForce).await.map_err(|_| gone())?;
         let before = in_force.covering(domain.as_str()).map(|(outer, exclusion)| (outer.clone(), exclusion.at));
         let answer = self.frontier.send(ExcludeDomain { domain: domain.clone(), reason }).await.map_err(|_| gone())?;
         let answer = answer.ok_or_else(gone)?;
+        // Before the answer, so that no stream sends anything of it afterwards.
+        let in_force = self.ledger.send(ExclusionsInForce).await.map_err(|_| gone())?;
+        self.excluded.send_replace(in_force);
         tracing::info!(%domain, num_pages = answer.stored.num_pages, "excluded by the operator");
         let touched = answer.num_live_sites + answer.stored.num_sites + answer.stored.num_pages;
         let note = match (before, touched) {
@@ -208,6 +205,8 @@ impl NodeApi {
 
     async fn include(&self, domain: Domain) -> Answer {
         let was_out = self.frontier.send(IncludeDomain(domain.clone())).await.map_err(|_| gone())?;
+        let in_force = self.ledger.send(ExclusionsInForce).await.map_err(|_| gone())?;
+        self.excluded.send_replace(in_force);
         match was_out {
             Some(true) => {
                 tracing::info!(%domain, "taken back in by the operator");
@@ -286,7 +285,10 @@ impl NodeControl for NodeApi {
                 Command::Seed { seeds } => api.seed(seeds).await,
                 Command::Site { site } => api.site(site).await,
                 Command::Sites { filter, after, limit } => api.sites(filter, after, limit).await,
-                Command::Explain { url } => api.explain(url).await,
+                Command::Explain { asked } => api.explain(asked).await,
+                Command::Ledger { site, limit, since, before } => api.ledger(site, limit, since, before).await,
+                Command::Audit { site } => api.audit(site).await,
+                Command::Watch { .. } | Command::Export { .. } => Err(no_stream()),
                 Command::Exclude { domain, reason } => api.exclude(domain, reason).await,
                 Command::Include { domain } => api.include(domain).await,
                 Command::Exclusions => api.exclusions().await,
@@ -298,6 +300,22 @@ impl NodeControl for NodeApi {
         }
         .boxed_local()
     }
+
+    fn stream<'a>(&'a self, command: Command, lines: &'a mut LineSink) -> LocalBoxFuture<'a, Answer> {
+        async move {
+            match command {
+                Command::Watch { site } => self.watch(site, lines).await,
+                Command::Export { site } => self.export(site, lines).await,
+                other => self.call(other).await,
+            }
+        }
+        .boxed_local()
+    }
+}
+
+/// The server asks for streams by another way; whoever asks by this one is told.
+fn no_stream() -> ControlError {
+    ControlError::new(ErrorCode::Refused, "it is answered by a stream, not by one answer")
 }
 
 /// What was left out, by reason.
@@ -311,7 +329,7 @@ fn unknown(site: &Site) -> ControlError {
 }
 
 /// A part of the node is gone; its own failure is in the log.
-fn gone() -> ControlError {
+pub(super) fn gone() -> ControlError {
     ControlError::new(ErrorCode::Internal, "a part of the node is gone; its log says why. Start the node again")
 }
 

@@ -4,14 +4,17 @@
 //! better is folded into the store; only then does anything crawl. End: host actors give their sites up, the last changes are durable, the
 //! store's checkpoint names the ledger's end.
 
-mod assemble;
+mod account;
+pub mod assemble;
 mod control_api;
 mod dry_run;
+mod event_json;
 mod explain;
 mod guard;
 pub mod progress;
 pub mod run;
 pub mod session;
+mod streams;
 
 use std::sync::Arc;
 
@@ -19,6 +22,7 @@ use actix::prelude::*;
 use actix_rt::{Arbiter, ArbiterHandle};
 use lohisoftbot_actors::address_gate::{AddressGateActor, GateDoor};
 use lohisoftbot_actors::clock::AnchoredClock;
+use lohisoftbot_actors::events::EventHub;
 use lohisoftbot_actors::frontier::{FrontierActor, FrontierAddresses, StopAll};
 use lohisoftbot_actors::host::HostPorts;
 use lohisoftbot_actors::index::{CheckpointAt, IndexActor};
@@ -40,6 +44,7 @@ use crate::io::network::Network;
 use crate::io::sled_store::{SledStore, StoreOptions};
 use guard::GuardedNetwork;
 
+pub use account::audit_ledger;
 pub use control_api::NodeApi;
 
 /// A node could not be started. Nothing was crawled.
@@ -98,6 +103,7 @@ pub struct Node {
     pub(crate) gate: Arc<LocalGate>,
     pub(crate) stats: Arc<NodeStats>,
     pub(crate) clock: Arc<AnchoredClock>,
+    pub(crate) events: EventHub,
     arbiters: Vec<Arbiter>,
     fatal: Option<oneshot::Receiver<String>>,
 }
@@ -111,7 +117,7 @@ impl Node {
         if let Some(torn) = &report.torn_tail {
             tracing::warn!(path = %torn.path.display(), num_bytes = torn.num_bytes, "cut off what a crash left half-written");
         }
-        let ledger_reader = Arc::new(LedgerReader::new(&dir.ledger()));
+        let ledger_reader = Arc::new(LedgerReader::with_indexes(&dir.ledger()));
         let (mut store, opened) = SledStore::open(&dir, StoreOptions { cache_bytes: config.store.cache_bytes })?;
         if !opened.moved_snapshots.is_empty() || opened.num_unfinished_snapshots > 0 {
             tracing::warn!(?opened, "the store was left untidy by a crash; its log is whole");
@@ -132,15 +138,17 @@ impl Node {
             arbiters.push(arbiter);
             handle
         };
+        let events = EventHub::default();
         let exclusions = book.exclusions.clone();
+        let (to_ledger, to_index) = (events.clone(), events.clone());
         let to_supervisor = supervisor.clone();
         let ledger = LedgerActor::start_in_arbiter(&new_arbiter(), move |_| {
-            LedgerActor::new(Box::new(ledger_files), book, to_supervisor)
+            LedgerActor::new(Box::new(ledger_files), book, to_supervisor).with_events(to_ledger)
         });
         let (to_supervisor, to_stats, to_clock) = (supervisor.clone(), stats.clone(), clock.clone());
         let batch_interval = config.store.batch_interval;
         let index = IndexActor::start_in_arbiter(&new_arbiter(), move |_| {
-            IndexActor::new(Box::new(store), batch_interval, to_supervisor, to_stats, to_clock)
+            IndexActor::new(Box::new(store), batch_interval, to_supervisor, to_stats, to_clock).with_events(to_index)
         });
         let product_token: Arc<str> = config.identity.product.as_str().into();
         let extractor_arbiters = (0..num_cores).map(|_| new_arbiter()).collect();
@@ -189,7 +197,8 @@ impl Node {
             placement: Arc::new(WholePlacement),
             stats: stats.clone(),
         };
-        let frontier = FrontierActor::new(assemble::frontier_settings(config), addresses, exclusions).start();
+        let frontier = FrontierActor::new(assemble::frontier_settings(config), addresses, exclusions);
+        let frontier = frontier.with_events(events.clone()).start();
         Ok(Self {
             frontier,
             index,
@@ -199,6 +208,7 @@ impl Node {
             gate,
             stats,
             clock,
+            events,
             arbiters,
             fatal: Some(fatal),
         })

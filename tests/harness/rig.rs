@@ -63,6 +63,11 @@ impl Rig {
         self.config.store.data_dir.clone()
     }
 
+    /// The node's control socket.
+    pub fn socket(&self) -> PathBuf {
+        self.config.socket_path()
+    }
+
     /// Starts `lohisoftbot run` with the rig's configuration and these further arguments.
     pub fn node(&self, args: &[&str]) -> RunningNode {
         let config = self.path("config.toml");

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use lohisoftbot::control::Command;
 use lohisoftbot::practice_web::auditor::AuditReport;
 use lohisoftbot::practice_web::faults::{Faults, RobotsKind, SitemapKind};
 use lohisoftbot::practice_web::labels::{AnswerKind, UrlLabel};
@@ -14,6 +15,7 @@ use lohisoftbot_core::config::LogLevel;
 use rustix::process::Signal;
 use serde_json::Value;
 
+use super::explained::{self, Explained};
 use crate::harness::{Rig, files_with_trace, holds_trace};
 
 /// Three times what every fault needs; half of the sites have an odd robots.txt until each kind was shown.
@@ -43,6 +45,12 @@ pub struct Crawl {
     pub records_dir: PathBuf,
     /// Everything the node said, at level trace.
     pub said: String,
+    /// What the node says of its own ledger.
+    pub ledger_audit: Value,
+    /// Requests in the log when it was asked.
+    pub num_logged: usize,
+    /// What it says of one URL of each kind.
+    pub explained: Vec<Explained>,
     /// Everything it answered on its control socket.
     pub answers: String,
 }
@@ -85,8 +93,14 @@ fn make() -> Crawl {
     let mut node = rig.node(&[]);
     rig.wait_for_start(&mut node);
     answers += &all_answers(&rig);
+    // What is sent while the node answers may be in the one and not yet in the other.
+    let num_logged = rig.web().log().num_requests();
+    let ledger_audit = rig.ask_at_once(&Command::Audit { site: None });
+    let explained = explained::one_of_each(&rig);
     node.signal(Signal::TERM);
     node.expect_end(0);
+    let config = rig.path("config.toml");
+    rig.dump(&["audit", "--config", config.to_str().unwrap()]).expect_code(0);
 
     let said = node.said();
     let traces = CANARIES.map(|word| {
@@ -113,6 +127,9 @@ fn make() -> Crawl {
         traces: traces.into(),
         records_dir: rig.data_dir().join("records"),
         said,
+        ledger_audit,
+        num_logged,
+        explained,
         answers,
     }
 }

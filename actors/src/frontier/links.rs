@@ -11,6 +11,7 @@ use lohisoftbot_core::site_row::SiteRow;
 use lohisoftbot_core::url::PageUrl;
 
 use super::{Discovery, FrontierActor};
+use crate::events::FoundBy;
 use crate::host::InlinksFound;
 use crate::storage::{RecordStore, StoreChange};
 
@@ -53,6 +54,7 @@ impl FrontierActor {
         let (now, touched) = (self.clock.now(), by_site.keys().cloned().collect::<Vec<_>>());
         let stats = self.stats.clone();
         let take_up = move |store: &mut dyn RecordStore| {
+            let mut found = Vec::new();
             for (site, url) in by_site {
                 if store.site(&site)?.is_some() {
                     stats.dropped_links.count(LinkDrop::RestingSite);
@@ -60,12 +62,14 @@ impl FrontierActor {
                     stats.dropped_links.count(LinkDrop::TooManySites);
                 } else {
                     let seed = Seed { url: url.origin().home(), scheme: SeedScheme::Written };
-                    let row = Box::new(SiteRow::new(site, vec![seed], now));
+                    let row = Box::new(SiteRow::new(site.clone(), vec![seed], now));
                     store.apply(StoreChange::SaveSite { row, frontier: None, robots: None })?;
+                    found.push(site);
                 }
             }
-            Ok(())
+            Ok(found)
         };
-        self.change_store(touched, take_up, ctx);
+        let found = self.change_store(touched, take_up, ctx);
+        self.tell_found(FoundBy::Link, found);
     }
 }

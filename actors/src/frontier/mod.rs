@@ -28,6 +28,7 @@ use lohisoftbot_core::site_row::SiteStanding;
 use lohisoftbot_core::time::Timestamp;
 use tokio::sync::oneshot;
 
+use crate::events::{EventHub, FoundBy, NodeEvent};
 use crate::host::{HostActor, IdentityOf};
 use crate::index::IndexActor;
 use crate::ledger::LedgerActor;
@@ -95,6 +96,7 @@ pub struct FrontierActor {
     idle_waiters: Vec<(Duration, oneshot::Sender<()>)>,
     stop_waiters: Vec<oneshot::Sender<()>>,
     is_stopping: bool,
+    events: EventHub,
 }
 
 struct LiveSite {
@@ -178,7 +180,23 @@ impl FrontierActor {
             idle_waiters: Vec::new(),
             stop_waiters: Vec::new(),
             is_stopping: false,
+            events: EventHub::default(),
         }
+    }
+
+    /// Tells `events` of each site that is found or parked, once its row is stored.
+    pub fn with_events(self, events: EventHub) -> Self {
+        Self { events, ..self }
+    }
+
+    /// Tells who watches of sites whose rows are durable when `stored` ends.
+    fn tell_found(&self, by: FoundBy, stored: oneshot::Receiver<Vec<Site>>) {
+        let (events, clock) = (self.events.clone(), self.clock.clone());
+        actix_rt::spawn(async move {
+            for site in stored.await.unwrap_or_default() {
+                events.tell(&NodeEvent::SiteFound { site, by, at: clock.now() });
+            }
+        });
     }
 
     fn forget_live(&mut self, site: &Site, generation: u64) -> Option<LiveSite> {
@@ -206,6 +224,10 @@ impl Handler<Retired> for FrontierActor {
         if !late_seeds.is_empty() {
             // Nobody waits for the counts.
             drop(self.admit(late_seeds, ctx));
+        }
+        if let SiteStanding::Parked { reason } = standing {
+            let site = site.clone();
+            self.events.tell(&NodeEvent::SiteParked { site, until: due_at, reason, at: self.clock.now() });
         }
         match (live.wish, standing) {
             (Some(Wish::Pause), SiteStanding::Due | SiteStanding::Parked { .. } | SiteStanding::Finished { .. }) => {

@@ -8,8 +8,10 @@ use lohisoftbot_core::politeness::Seed;
 use lohisoftbot_core::site::Site;
 use lohisoftbot_core::site_row::{SeedTaken, SiteRow, SiteStanding, take_seed};
 use lohisoftbot_core::time::Timestamp;
+use tokio::sync::oneshot;
 
 use super::{FrontierActor, Wish};
+use crate::events::FoundBy;
 use crate::host::{SeedsAdded, StopHost};
 use crate::storage::{Applied, RecordStore, StoreChange, StoreError};
 
@@ -63,7 +65,14 @@ impl FrontierActor {
         }
         let (now, touched) = (self.clock.now(), resting.iter().map(|(site, _)| site.clone()).collect::<Vec<_>>());
         let stored = self.change_store(touched, move |store| store_seeds(store, resting, now, counts), ctx);
-        Box::pin(async move { stored.await.unwrap_or(counts) })
+        let (found, are_found) = oneshot::channel();
+        self.tell_found(FoundBy::Seed, are_found);
+        Box::pin(async move {
+            let (counts, new_sites) = stored.await.unwrap_or((counts, Vec::new()));
+            // Whoever tells of them may be gone with the node.
+            let _ = found.send(new_sites);
+            counts
+        })
     }
 
     /// Hands seeds of a live site to its actor; should that die first, they are admitted anew.
@@ -78,17 +87,18 @@ impl FrontierActor {
     }
 }
 
-/// Adds seeds to the rows of their sites, in one go.
+/// Adds seeds to the rows of their sites, in one go; says which sites are new, too.
 fn store_seeds(
     store: &mut dyn RecordStore,
     by_site: Vec<(Site, Vec<Seed>)>,
     now: Timestamp,
     mut counts: SeedCounts,
-) -> Result<SeedCounts, StoreError> {
+) -> Result<(SeedCounts, Vec<Site>), StoreError> {
+    let mut new_sites = Vec::new();
     for (site, seeds) in by_site {
         let stored = store.site(&site)?;
         let (num_new, num_known) = if stored.is_none() { (1, 0) } else { (0, 1) };
-        let mut row = stored.unwrap_or_else(|| SiteRow::new(site, Vec::new(), now));
+        let mut row = stored.unwrap_or_else(|| SiteRow::new(site.clone(), Vec::new(), now));
         let (num_before, num_seeds) = (row.seeds.len(), seeds.len() as u64);
         for seed in seeds {
             match take_seed(&mut row.seeds, seed) {
@@ -107,9 +117,10 @@ fn store_seeds(
         } else {
             counts.num_new_sites += num_new;
             counts.num_known_sites += num_known;
+            new_sites.extend((num_new > 0 && has_new).then_some(site));
         }
     }
-    Ok(counts)
+    Ok((counts, new_sites))
 }
 
 impl Handler<AddSeeds> for FrontierActor {

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use actix::prelude::*;
 use lohisoftbot_core::discovery::LinkDropCounts;
-use lohisoftbot_core::ledger::{LedgerEvent, SiteAccount, TicketNumber};
+use lohisoftbot_core::ledger::{LedgerEvent, SiteAccount, SiteEvent, TicketNumber};
 use lohisoftbot_core::politeness::{Arrival, FoundUrl, HostAction, HostState, RequestIntent, Seed, Ticket};
 use lohisoftbot_core::site_row::SiteStanding;
 use lohisoftbot_core::time::Timestamp;
@@ -194,7 +194,12 @@ impl HostActor {
         let events = self.state.take_events();
         let site = self.state.site().clone();
         self.ports.note_events(&site, &events);
-        let to_entry = |(at, event)| (at, LedgerEvent::Site { site: site.clone(), event });
+        let to_entry = |(at, mut event)| {
+            if let SiteEvent::Ticket { from, .. } = &mut event {
+                *from = (self.parts.identity)(&site, self.state.account().cycle).source;
+            }
+            (at, LedgerEvent::Site { site: site.clone(), event })
+        };
         let append = append_in_order(&self.ledger, events.into_iter().map(to_entry).collect());
         (append, self.state.account().clone())
     }

@@ -11,8 +11,10 @@ use std::time::Duration;
 
 use actix::prelude::*;
 use lohisoftbot_core::time::Timestamp;
+use lohisoftbot_core::url::PageUrl;
 
 use super::{IndexActor, Pending, Urgency};
+use crate::events::{NodeEvent, Removal};
 use crate::storage::{Applied, RecordStore, StoreChange, StoreError};
 
 /// Pages removed before other messages get their turn.
@@ -36,9 +38,9 @@ pub(super) struct Alarm {
 struct Tick;
 
 /// What a look for expired pages found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Look {
-    num_removed: usize,
+    removed: Vec<PageUrl>,
     /// When the first of those that are left expires.
     next: Option<Timestamp>,
 }
@@ -48,10 +50,17 @@ impl IndexActor {
     pub(super) fn give_up_expired(&mut self, ctx: &mut Context<Self>) {
         let now = self.clock.now();
         // None means that the store has failed and the node is ending.
-        let Some(Look { num_removed, next }) = self.run(|store| remove_expired(store, now)) else { return };
+        let Some(Look { removed, next }) = self.run(|store| remove_expired(store, now)) else { return };
+        let num_removed = removed.len();
         if num_removed > 0 {
             tracing::debug!(num_removed, "removed pages whose unavailable_after has passed");
-            self.gather(Pending { permit: None, answer: Box::new(|| {}) }, Urgency::WithOthers, ctx);
+            let events = self.events.clone();
+            let answer = Box::new(move || {
+                for url in removed {
+                    events.tell(&NodeEvent::PageRemoved { url, why: Removal::Expired, at: now });
+                }
+            });
+            self.gather(Pending { permit: None, answer }, Urgency::WithOthers, ctx);
         }
         match next {
             // A page that is due and stays was not removable; asking again at once would be a busy loop.
@@ -93,11 +102,13 @@ impl IndexActor {
 
 /// Through the same change as any removal, so that links and counts go with the record.
 fn remove_expired(store: &mut dyn RecordStore, now: Timestamp) -> Result<Look, StoreError> {
-    let mut num_removed = 0;
+    let mut removed = Vec::new();
     for url in store.expired_until(now, EXPIRY_BATCH)? {
-        num_removed += usize::from(store.apply(StoreChange::RemovePage { url })? == Applied::Done);
+        if store.apply(StoreChange::RemovePage { url: url.clone() })? == Applied::Done {
+            removed.push(url);
+        }
     }
-    Ok(Look { num_removed, next: store.first_expiry()? })
+    Ok(Look { removed, next: store.first_expiry()? })
 }
 
 impl Handler<Tick> for IndexActor {

@@ -104,11 +104,13 @@ pub enum EntryKind {
     Inclusion,
     /// A site's account at the head of a segment.
     Snapshot,
+    /// Rules of another site's robots.txt that count for this one.
+    Robots,
 }
 
 impl EntryKind {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Cycle,
         Self::Ticket,
         Self::Outcome,
@@ -117,6 +119,7 @@ impl EntryKind {
         Self::Exclusion,
         Self::Inclusion,
         Self::Snapshot,
+        Self::Robots,
     ];
 
     /// The kind of an event.
@@ -125,6 +128,7 @@ impl EntryKind {
             LedgerEvent::Site { event, .. } => match event {
                 SiteEvent::CycleOpened { .. } | SiteEvent::CycleClosed { .. } | SiteEvent::CycleResumed => Self::Cycle,
                 SiteEvent::Ticket { .. } => Self::Ticket,
+                SiteEvent::RobotsBorrowed { .. } => Self::Robots,
                 SiteEvent::Outcome { .. } => Self::Outcome,
                 SiteEvent::Wait { .. } | SiteEvent::Forgiven { .. } | SiteEvent::Delay(_) => Self::Wait,
                 SiteEvent::BarrierStreak(_) => Self::Barrier,
@@ -146,6 +150,7 @@ impl EntryKind {
             Self::Exclusion => "exclusion",
             Self::Inclusion => "inclusion",
             Self::Snapshot => "snapshot",
+            Self::Robots => "robots",
         }
     }
 }

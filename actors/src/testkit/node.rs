@@ -24,6 +24,7 @@ use super::storage_contract::{seed, site};
 use super::web::{ScriptedWeb, TableResolver};
 use crate::address_gate::{AddressGateActor, GateDoor};
 use crate::clock::AnchoredClock;
+use crate::events::EventHub;
 use crate::frontier::{
     AddSeeds, Discovery, FrontierActor, FrontierAddresses, FrontierSettings, SeedCounts, StopAll, ViewSite, WhenIdle,
 };
@@ -140,6 +141,8 @@ pub struct TestNode {
     pub extractors: ExtractorPool,
     /// Its gate of shared addresses, where the settings have rules for it.
     pub address_gate: Option<Addr<AddressGateActor>>,
+    /// Tells what happens.
+    pub events: EventHub,
     /// Says why it cannot go on.
     pub fatal: oneshot::Receiver<String>,
     disk: TestDisk,
@@ -166,9 +169,12 @@ impl TestNode {
         let exclusions = book.exclusions.clone();
         let (fatal_sender, fatal) = oneshot::channel();
         let supervisor = NodeSupervisor::new(stats.clone(), fatal_sender).start();
-        let ledger = LedgerActor::new(Box::new(disk.ledger_writer()), book, supervisor.clone()).start();
+        let events = EventHub::default();
+        let ledger = LedgerActor::new(Box::new(disk.ledger_writer()), book, supervisor.clone());
+        let ledger = ledger.with_events(events.clone()).start();
         let batch = Duration::from_millis(200);
-        let index = IndexActor::new(Box::new(store), batch, supervisor.clone(), stats.clone(), clock.clone()).start();
+        let index = IndexActor::new(Box::new(store), batch, supervisor.clone(), stats.clone(), clock.clone());
+        let index = index.with_events(events.clone()).start();
         let arbiter = Arbiter::current();
         let factory = ExtractorFactory::new(
             vec![arbiter.clone(); settings.num_extractors],
@@ -212,7 +218,8 @@ impl TestNode {
             placement: Arc::new(WholePlacement),
             stats: stats.clone(),
         };
-        let frontier = FrontierActor::new(frontier_settings, addresses, exclusions).start();
+        let frontier = FrontierActor::new(frontier_settings, addresses, exclusions);
+        let frontier = frontier.with_events(events.clone()).start();
         let disk = disk.clone();
         Self {
             web,
@@ -226,6 +233,7 @@ impl TestNode {
             supervisor,
             extractors,
             address_gate,
+            events,
             fatal,
             disk,
             fetch_port,

@@ -3,7 +3,7 @@
 //! Nothing but [`Stored::from_older`] uses them. A type here never changes again: the bytes that it reads are on disks. Version 1 knew no
 //! sitemap requests, so an account of it has none, and every URL in a queue of it is a page. Version 2 of a queue remembered no links:
 //! they are learnt again with the next pages. Rows up to version 2 knew nothing of how often a site changes, so what they hold is a site
-//! of which nothing is learnt yet.
+//! of which nothing is learnt yet. Ledger entries of version 2 did not say which address a request left from.
 
 use std::time::Duration;
 
@@ -26,16 +26,12 @@ use crate::url::PageUrl;
 #[cfg(test)]
 mod tests;
 
-/// A ledger entry of version 1.
+/// A ledger entry of version 1 or 2.
 pub fn ledger_entry(version: u8, body: &[u8]) -> Result<LedgerEntry, CodecError> {
-    read::<LedgerEntryV1, _>(version, body, |LedgerEntryV1 { seq, at, event }| {
-        let event = match event {
-            LedgerEventV1::Site { site, event } => LedgerEvent::Site { site, event: event.into() },
-            LedgerEventV1::Excluded { domain, exclusion } => LedgerEvent::Excluded { domain, exclusion },
-            LedgerEventV1::Included { domain } => LedgerEvent::Included { domain },
-        };
-        LedgerEntry { seq, at, event }
-    })
+    match version {
+        2 => codec::decode_body::<OlderEntry<SiteEventV2>>(body).map(LedgerEntry::from),
+        _ => read::<OlderEntry<SiteEventV1>, _>(version, body, LedgerEntry::from),
+    }
 }
 
 /// A site's row of version 1 or 2.
@@ -185,18 +181,30 @@ impl From<FrontierEntryV2> for FrontierEntry {
     }
 }
 
+/// What stands around the event of a site never changed.
 #[derive(Deserialize)]
-struct LedgerEntryV1 {
+struct OlderEntry<E> {
     seq: u64,
     at: Timestamp,
-    event: LedgerEventV1,
+    event: OlderEvent<E>,
 }
 
 #[derive(Deserialize)]
-enum LedgerEventV1 {
-    Site { site: Site, event: SiteEventV1 },
+enum OlderEvent<E> {
+    Site { site: Site, event: E },
     Excluded { domain: Domain, exclusion: Exclusion },
     Included { domain: Domain },
+}
+
+impl<E: Into<SiteEvent>> From<OlderEntry<E>> for LedgerEntry {
+    fn from(OlderEntry { seq, at, event }: OlderEntry<E>) -> Self {
+        let event = match event {
+            OlderEvent::Site { site, event } => LedgerEvent::Site { site, event: event.into() },
+            OlderEvent::Excluded { domain, exclusion } => LedgerEvent::Excluded { domain, exclusion },
+            OlderEvent::Included { domain } => LedgerEvent::Included { domain },
+        };
+        Self { seq, at, event }
+    }
 }
 
 #[derive(Deserialize)]
@@ -216,7 +224,7 @@ impl From<SiteEventV1> for SiteEvent {
     fn from(old: SiteEventV1) -> Self {
         match old {
             SiteEventV1::CycleOpened { cycle, next_cycle_at } => Self::CycleOpened { cycle, next_cycle_at },
-            SiteEventV1::Ticket { ticket, kind, url, ground } => Self::Ticket { ticket, kind, url, ground },
+            SiteEventV1::Ticket { ticket, kind, url, ground } => Self::Ticket { ticket, kind, url, ground, from: None },
             SiteEventV1::Outcome { ticket, end, wire_bytes, took, delay } => {
                 Self::Outcome { ticket, end, wire_bytes, took, delay }
             }
@@ -226,6 +234,39 @@ impl From<SiteEventV1> for SiteEvent {
             SiteEventV1::CycleClosed { reason } => Self::CycleClosed { reason },
             SiteEventV1::CycleResumed => Self::CycleResumed,
             SiteEventV1::Snapshot(account) => Self::Snapshot(Box::new((*account).into())),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+enum SiteEventV2 {
+    CycleOpened { cycle: u32, next_cycle_at: Timestamp },
+    Ticket { ticket: TicketNumber, kind: RequestKind, url: PageUrl, ground: RobotsGround },
+    Outcome { ticket: TicketNumber, end: EndKind, wire_bytes: u64, took: Duration, delay: Duration },
+    Wait { until: Timestamp, reason: WaitReason, rung: u8 },
+    BarrierStreak(u8),
+    Forgiven { rung: u8 },
+    CycleClosed { reason: FinishReason },
+    CycleResumed,
+    Snapshot(Box<SiteAccount>),
+    Delay(Duration),
+}
+
+impl From<SiteEventV2> for SiteEvent {
+    fn from(old: SiteEventV2) -> Self {
+        match old {
+            SiteEventV2::CycleOpened { cycle, next_cycle_at } => Self::CycleOpened { cycle, next_cycle_at },
+            SiteEventV2::Ticket { ticket, kind, url, ground } => Self::Ticket { ticket, kind, url, ground, from: None },
+            SiteEventV2::Outcome { ticket, end, wire_bytes, took, delay } => {
+                Self::Outcome { ticket, end, wire_bytes, took, delay }
+            }
+            SiteEventV2::Wait { until, reason, rung } => Self::Wait { until, reason, rung },
+            SiteEventV2::BarrierStreak(streak) => Self::BarrierStreak(streak),
+            SiteEventV2::Forgiven { rung } => Self::Forgiven { rung },
+            SiteEventV2::CycleClosed { reason } => Self::CycleClosed { reason },
+            SiteEventV2::CycleResumed => Self::CycleResumed,
+            SiteEventV2::Snapshot(account) => Self::Snapshot(account),
+            SiteEventV2::Delay(delay) => Self::Delay(delay),
         }
     }
 }

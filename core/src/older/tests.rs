@@ -1,4 +1,4 @@
-//! Files that version 1 wrote read as what they said.
+//! Files that versions 1 and 2 wrote read as what they said.
 
 use super::*;
 use crate::ledger::LedgerBook;
@@ -10,12 +10,13 @@ const FRONTIER: &[u8] = include_bytes!("fixtures/site_frontier_v1.bin");
 const FRONTIER_2: &[u8] = include_bytes!("fixtures/site_frontier_v2.bin");
 /// Entries behind each other, each after its length as a little-endian u32.
 const ENTRIES: &[u8] = include_bytes!("fixtures/ledger_entries_v1.bin");
+const ENTRIES_V2: &[u8] = include_bytes!("fixtures/ledger_entries_v2.bin");
 
 const AT: Timestamp = Timestamp::from_secs(1_800_000_000);
 
-fn entries() -> Vec<LedgerEntry> {
+fn entries(file: &[u8]) -> Vec<LedgerEntry> {
     let mut entries = Vec::new();
-    let mut rest = ENTRIES;
+    let mut rest = file;
     while let Some((length, behind)) = rest.split_first_chunk() {
         let (line, behind) = behind.split_at(u32::from_le_bytes(*length) as usize);
         entries.push(codec::decode(line).unwrap());
@@ -93,13 +94,12 @@ fn queue_of_version_2_is_read_and_remembers_no_links() {
     assert_eq!((bytes[0], codec::decode(&bytes)), (SiteFrontier::VERSION, Ok(frontier)));
 }
 
-#[test]
-fn ledger_of_version_1_folds_into_the_account_of_its_own_snapshot() {
-    let entries = entries();
-    assert_eq!(entries.iter().map(|entry| entry.seq).collect::<Vec<_>>(), (1..=12).collect::<Vec<_>>());
+/// Folds the entries; each snapshot among them says what was folded before it.
+#[track_caller]
+fn fold(entries: &[LedgerEntry]) -> LedgerBook {
     let mut book = LedgerBook::default();
     let mut folded = SiteAccount::default();
-    for entry in &entries {
+    for entry in entries {
         if let LedgerEvent::Site { event, .. } = &entry.event {
             if let SiteEvent::Snapshot(account) = event {
                 assert_eq!(**account, folded, "what was folded before the snapshot is what it says");
@@ -109,8 +109,31 @@ fn ledger_of_version_1_folds_into_the_account_of_its_own_snapshot() {
         book.apply(entry);
     }
     assert_eq!(book.accounts[&Site::of_host("a.test")], folded);
-    assert_eq!((folded.cycle, folded.num_page_requests, folded.last_ticket), (3, 1, 8));
     assert!(!book.exclusions.covers_host("b.test"), "taken out, and taken back in by the last entry");
+    book
+}
+
+#[test]
+fn ledger_of_version_1_folds_into_the_account_of_its_own_snapshot() {
+    let entries = entries(ENTRIES);
+    assert_eq!(entries.iter().map(|entry| entry.seq).collect::<Vec<_>>(), (1..=12).collect::<Vec<_>>());
+    let folded = &fold(&entries).accounts[&Site::of_host("a.test")];
+    assert_eq!((folded.cycle, folded.num_page_requests, folded.last_ticket), (3, 1, 8));
+}
+
+#[test]
+fn ledger_of_version_2_folds_into_the_account_of_its_own_snapshot_and_names_no_source() {
+    let entries = entries(ENTRIES_V2);
+    assert_eq!(entries.iter().map(|entry| entry.seq).collect::<Vec<_>>(), (1..=16).chain([16]).collect::<Vec<_>>());
+    let folded = &fold(&entries).accounts[&Site::of_host("a.test")];
+    assert_eq!((folded.cycle, folded.num_page_requests, folded.num_sitemap_requests, folded.last_ticket), (1, 3, 1, 4));
+    let grounds = entries.iter().filter_map(|entry| match &entry.event {
+        LedgerEvent::Site { event: SiteEvent::Ticket { ground, from, .. }, .. } => Some((ground.clone(), *from)),
+        LedgerEvent::Site { .. } | LedgerEvent::Excluded { .. } | LedgerEvent::Included { .. } => None,
+    });
+    let line = RobotsGround::Line { number: 3, text: "Allow: /p".to_owned() };
+    let wanted = [RobotsGround::RobotsFile, RobotsGround::NoRule, line, RobotsGround::NoRule];
+    assert_eq!(grounds.collect::<Vec<_>>(), wanted.map(|ground| (ground, None)));
 }
 
 #[test]

@@ -87,6 +87,7 @@ impl HostState {
             kind: intent.kind,
             url: intent.url.clone(),
             ground: intent.ground.clone(),
+            from: None,
         };
         self.record(now, event);
         Some(Ticket { number, intent })

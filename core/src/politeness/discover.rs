@@ -112,7 +112,7 @@ impl HostState {
     }
 
     /// Whether a URL that waits is to be asked for last, since it looks like part of a trap. Where a crawl starts is never one.
-    pub(super) fn looks_like_a_trap(entry: &FrontierEntry, now: Timestamp) -> bool {
+    pub fn looks_like_a_trap(entry: &FrontierEntry, now: Timestamp) -> bool {
         entry.depth > 0 && !entry.role.is_sitemap() && discovery::is_suspect(&entry.url, now)
     }
 }

@@ -47,6 +47,8 @@ impl HostState {
         match lent {
             LentRobots::Read(copy) if usize::from(own_hops.saturating_add(copy.num_hops)) <= MAX_ROBOTS_HOPS => {
                 let num_hops = own_hops + copy.num_hops;
+                let (origin, read_at) = (way.origin.clone(), copy.fetched_at);
+                self.record(arrival.at, SiteEvent::RobotsBorrowed { origin, lender: from.clone(), read_at });
                 self.keep_copy(&way.origin, PolicyCopy { num_hops, kept_at: arrival.at, ..*copy });
                 self.stretch_delay(arrival.at);
             }

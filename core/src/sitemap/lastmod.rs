@@ -38,7 +38,7 @@ struct Moment {
 }
 
 /// The moment that `text` names; none where it names none, or one before 1970.
-pub(super) fn parse(text: &str) -> Option<Timestamp> {
+pub fn parse(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     if text.len() > MAX_DATE_BYTES || !text.is_ascii() {
         return None;

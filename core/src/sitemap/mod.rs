@@ -28,6 +28,7 @@ mod tests;
 use ::url::Url;
 
 pub use self::choice::{choose, same_site_only};
+pub use self::lastmod::parse as parse_moment;
 use crate::extract::WorkBudget;
 use crate::time::Timestamp;
 

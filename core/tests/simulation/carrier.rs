@@ -22,6 +22,7 @@ use lohisoftbot_core::url::PageUrl;
 
 use crate::checker::{Checker, Promises, Watched};
 use crate::crash::Snapshot;
+use crate::ledger::AuditedLedger;
 use crate::records::{MOST_RECORDS, Shelf};
 use crate::replies::{PageSaid, SitemapReply};
 use crate::rng::Rng;
@@ -53,6 +54,7 @@ pub struct Carrier {
     pub now: Timestamp,
     pub server: Server,
     pub checker: Checker,
+    pub ledger: AuditedLedger,
     pub state: HostState,
     pub rules: Arc<SiteRules>,
     pub exclusions: Exclusions,
@@ -90,6 +92,7 @@ impl Carrier {
             shortest_interval: rules.min_recrawl_interval.min(rules.recrawl_interval),
             longest_interval: rules.max_recrawl_interval.max(rules.recrawl_interval),
         });
+        let ledger = AuditedLedger::new(server.site.clone(), &rules);
         let guessed = server.temper == Temper::Moody && rng.once_in(3);
         let scheme = if guessed { SeedScheme::Guessed } else { SeedScheme::Written };
         let first_seed = Seed { url: server.home().clone(), scheme };
@@ -99,6 +102,7 @@ impl Carrier {
             now: START,
             server,
             checker,
+            ledger,
             state,
             rules,
             exclusions: Exclusions::default(),
@@ -136,6 +140,7 @@ impl Carrier {
         }
         self.take_events()?;
         self.take_lent()?;
+        self.ledger.check()?;
         // Beside stored pages that the queue had lost.
         if self.state.queue().entries().len() > self.rules.max_queued_urls + MOST_RECORDS {
             return Err(format!("the queue holds {} URLs", self.state.queue().entries().len()));
@@ -191,6 +196,7 @@ impl Carrier {
         for (at, event) in self.pending.drain(..num) {
             self.durable.apply(at, &event);
             self.num_durable += 1;
+            self.ledger.read(at, event);
         }
         self.checker.durable(self.num_durable);
     }

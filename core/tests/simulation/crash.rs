@@ -35,7 +35,7 @@ impl Carrier {
             150..=157 => self.be_wanted(),
             _ if calm => return Ok(false),
             80..=92 => self.crash(),
-            93..=97 => self.change_exclusions(),
+            93..=97 => self.change_exclusions()?,
             98..=107 => {
                 let url = self.server.some_page(&mut self.rng);
                 let scheme = if self.rng.once_in(2) { SeedScheme::Guessed } else { SeedScheme::Written };
@@ -135,6 +135,7 @@ impl Carrier {
         }
         trace::note(|| format!("{} CRASH, {num_lost} events lost, store lost: {store_lost}", self.now));
         self.stage = Stage::Idle;
+        self.ledger.begin_anew(self.now, &self.durable);
         self.start_from(snapshot, num_lost);
     }
 
@@ -182,7 +183,8 @@ impl Carrier {
     }
 
     /// A domain goes out or comes back in.
-    fn change_exclusions(&mut self) {
+    fn change_exclusions(&mut self) -> Watched {
+        self.take_events()?;
         let host = self.server.some_page(&mut self.rng).host().to_owned();
         let domain = if self.rng.once_in(6) { self.server.site.as_str().to_owned() } else { host };
         if self.rng.once_in(2) {
@@ -192,10 +194,14 @@ impl Carrier {
         }
         trace::note(|| format!("{} excluded: {:?}", self.now, self.excluded));
         self.exclusions = Exclusions::default();
-        for domain in &self.excluded {
-            let domain = Domain::parse(domain).expect("hosts of the site are names");
+        let domain_of = |name: &String| Domain::parse(name).expect("hosts of the site are names");
+        let domains: Vec<Domain> = self.excluded.iter().map(domain_of).collect();
+        for domain in domains.clone() {
             self.exclusions.insert(domain, Exclusion { at: self.now, reason: String::new() });
         }
+        // The ledger has them before anyone is told, and what was written before is on the disk then.
+        self.make_durable(self.pending.len());
+        self.ledger.exclude(self.now, domains);
         let open_is_out = self.state.open_host().is_some_and(|host| self.exclusions.covers_host(host));
         self.checker.exclude(self.excluded.clone());
         self.state.on_exclusions(self.exclusions.clone());
@@ -205,5 +211,6 @@ impl Carrier {
         {
             self.abandon(ticket.number);
         }
+        Ok(())
     }
 }

@@ -12,6 +12,7 @@ mod carrier;
 mod checker;
 mod crash;
 mod harvest;
+mod ledger;
 mod lending;
 mod properties;
 mod records;

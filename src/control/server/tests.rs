@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde_json::json;
 use tokio::sync::Notify;
 
-use super::super::client::{ClientError, ControlClient};
+use super::super::client::{ClientError, ControlClient, StreamEnd};
 use super::*;
 
 /// A node that answers with the command's name, says no to `resume`, and stops on `shutdown`.
@@ -33,6 +33,26 @@ impl NodeControl for EchoNode {
                 }
                 other => Ok(json!({"heard": other.name()})),
             }
+        })
+    }
+
+    /// `watch` counts for ever, `export` ends after three lines of a mebibyte each.
+    fn stream<'a>(
+        &'a self,
+        command: Command,
+        lines: &'a mut LineSink,
+    ) -> LocalBoxFuture<'a, Result<Value, ControlError>> {
+        Box::pin(async move {
+            let is_endless = matches!(command, Command::Watch { .. });
+            let mut number = 0;
+            while is_endless || number < 3 {
+                let padding = if is_endless { String::new() } else { "x".repeat(1 << 20) };
+                let event = json!({"number": number, "padding": padding});
+                lines.send(&event).await.map_err(|gone| ControlError::new(ErrorCode::Refused, gone.to_string()))?;
+                number += 1;
+                tokio::task::yield_now().await;
+            }
+            Ok(json!({"num_lines": number}))
         })
     }
 }
@@ -195,4 +215,63 @@ fn another_user_may_not_command_the_node() {
     {
         assert_eq!(may_command(peer, own), wanted, "{peer} to a node of {own}");
     }
+}
+
+#[test]
+fn stream_comes_line_by_line_and_ends_with_the_last_word() {
+    with_server(|path| {
+        let client = ControlClient::connect(&path).unwrap();
+        let mut numbers = Vec::new();
+        let end = client.stream(&Command::Export { site: None }, |event| {
+            numbers.push(event["number"].as_u64().unwrap());
+            std::ops::ControlFlow::Continue(())
+        });
+        assert_eq!(end.unwrap(), StreamEnd::Whole(Ok(json!({"num_lines": 3}))));
+        assert_eq!(numbers, [0, 1, 2]);
+    });
+}
+
+#[test]
+fn peer_that_reads_nothing_of_a_stream_keeps_no_other_waiting() {
+    with_server(|path| {
+        let mut silent = StdStream::connect(&path).unwrap();
+        silent.write_all(b"{\"v\":1,\"id\":1,\"command\":\"watch\"}\n").unwrap();
+        let mut client = ControlClient::connect(&path).unwrap();
+        assert_eq!(client.call(&Command::Status).unwrap(), Ok(json!({"heard": "status"})));
+        drop(silent);
+        assert_eq!(client.call(&Command::Status).unwrap(), Ok(json!({"heard": "status"})));
+    });
+}
+
+#[test]
+fn place_of_a_peer_that_left_its_stream_is_free_again() {
+    with_server(|path| {
+        for _ in 0..2 * MAX_CONNECTIONS {
+            let client = ControlClient::connect(&path).unwrap();
+            let end = client.stream(&Command::Watch { site: None }, |_| std::ops::ControlFlow::Break(()));
+            assert_eq!(end.unwrap(), StreamEnd::LeftEarly);
+        }
+    });
+}
+
+#[test]
+fn stream_ends_with_the_node() {
+    with_server(|path| {
+        let client = ControlClient::connect(&path).unwrap();
+        let mut num_events = 0;
+        let end = client.stream(&Command::Watch { site: None }, |_| {
+            num_events += 1;
+            if num_events == 10 {
+                let stopped = ControlClient::connect(&path).unwrap().call(&Command::Shutdown).unwrap();
+                assert_eq!(stopped, Ok(json!({"stopping": true})));
+            }
+            std::ops::ControlFlow::Continue(())
+        });
+        match end {
+            // The node may have had half of a line in its hands.
+            Ok(StreamEnd::Whole(Err(error))) => assert_eq!(error.code, ErrorCode::Stopping),
+            Err(ClientError::Cut) => {}
+            other => panic!("{other:?}"),
+        }
+    });
 }

@@ -9,8 +9,12 @@
 //! Damage in the middle is never skipped: a lost ticket would be a budget broken. Nothing here panics on any bytes.
 
 mod frame;
+#[cfg(test)]
+mod index_tests;
 mod reader;
 mod segment;
+mod site_entries;
+mod site_index;
 #[cfg(test)]
 mod tests;
 
@@ -27,6 +31,7 @@ use self::segment::{Header, Piece, SegmentName, SegmentReader, Tail, io_error};
 use crate::io::durable::{self, LockAttempt};
 
 pub use self::reader::{LedgerReader, LedgerSummary, Line};
+pub use self::site_entries::SiteEntries;
 
 /// A segment that has grown to this is followed by another, even on the same day.
 pub const MAX_SEGMENT_BYTES: u64 = 256 << 20;
@@ -213,6 +218,8 @@ impl LedgerStore for LedgerFiles {
                 break;
             }
             fs::remove_file(path).map_err(io_error("remove", path))?;
+            // An index that is left behind says nothing, and one that never was is none to remove.
+            let _ = fs::remove_file(site_index::path_of(path));
             num_expired += 1;
         }
         if num_expired > 0 {

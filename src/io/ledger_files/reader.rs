@@ -1,18 +1,23 @@
-//! Reading the ledger, beside a running writer if need be: needs no lock, changes nothing, sees what was synced.
+//! Reading the ledger, beside a running writer if need be: needs no lock, changes no segment, sees what was synced.
 
 use std::collections::VecDeque;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lohisoftbot_actors::storage::{EntryFilter, LedgerError, LedgerRead, LineOrigin};
 use lohisoftbot_core::ledger::LedgerEntry;
+use lohisoftbot_core::site::Site;
 
 use super::segment::{self, Piece, SegmentReader, Tail, damaged};
+use super::site_entries::{Indexes, SiteEntries};
 
 /// Reads the ledger of one directory.
 #[derive(Clone, Debug)]
 pub struct LedgerReader {
     dir: PathBuf,
+    indexes: Indexes,
+    building: Arc<Mutex<()>>,
 }
 
 /// A line and where it stands.
@@ -42,7 +47,12 @@ pub struct LedgerSummary {
 impl LedgerReader {
     /// A reader of the ledger in `dir`; an empty one where there is no such directory.
     pub fn new(dir: &Path) -> Self {
-        Self { dir: dir.to_owned() }
+        Self { dir: dir.to_owned(), indexes: Indexes::UseOnly, building: Arc::default() }
+    }
+
+    /// The same for the node that owns the directory: it builds the indexes that are missing or damaged.
+    pub fn with_indexes(dir: &Path) -> Self {
+        Self { indexes: Indexes::Build, ..Self::new(dir) }
     }
 
     /// The lines that `filter` lets through, oldest first, read as they are asked for; its count does not apply here.
@@ -59,6 +69,34 @@ impl LedgerReader {
             }
         }
         Ok(Lines { filter, segments, current: None, ready: VecDeque::new(), next_seq: None, summary: <_>::default() })
+    }
+
+    /// The entries that are about a site, oldest first, read as they are asked for.
+    pub fn of_site(&self, site: &Site) -> Result<SiteEntries, LedgerError> {
+        let segments = segment::list(&self.dir)?.into_iter().map(|(_, path)| path).collect();
+        Ok(SiteEntries::new(self.clone(), site.clone(), segments))
+    }
+
+    /// The lines of one segment.
+    pub(super) fn lines_of(&self, segment: PathBuf, filter: EntryFilter) -> Lines {
+        let segments = VecDeque::from([segment]);
+        Lines { filter, segments, current: None, ready: VecDeque::new(), next_seq: None, summary: <_>::default() }
+    }
+
+    pub(super) fn indexes(&self) -> Indexes {
+        self.indexes
+    }
+
+    pub(super) fn turn_to_build(&self) -> MutexGuard<'_, ()> {
+        self.building.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether nothing of it has expired.
+    pub fn begins_with_first_entry(&self) -> Result<bool, LedgerError> {
+        match segment::list(&self.dir)?.first() {
+            Some((_, path)) => Ok(SegmentReader::open(path, Tail::MayBeTorn)?.header().first_seq == 1),
+            None => Ok(true),
+        }
     }
 
     /// Reads everything and checks it: checksums, order, numbers without gaps over all segments.

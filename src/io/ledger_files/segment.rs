@@ -140,6 +140,7 @@ pub struct SegmentReader {
     header: Header,
     tail: Tail,
     offset: u64,
+    piece_at: u64,
     num_snapshot_lines: u64,
     in_snapshot: bool,
     next_seq: u64,
@@ -161,6 +162,7 @@ impl SegmentReader {
             header,
             tail,
             offset: HEADER_BYTES as u64,
+            piece_at: HEADER_BYTES as u64,
             num_snapshot_lines: 0,
             in_snapshot: true,
             next_seq: header.first_seq,
@@ -177,12 +179,18 @@ impl SegmentReader {
         self.next_seq
     }
 
+    /// Where the frame of the last piece begins.
+    pub fn piece_at(&self) -> u64 {
+        self.piece_at
+    }
+
     /// The next piece.
     pub fn next_piece(&mut self) -> Result<Piece, LedgerError> {
         loop {
             let frame = match frame::read_frame(&mut self.file) {
                 Ok(Some((frame, size))) => {
                     self.check(&frame)?;
+                    self.piece_at = self.offset;
                     self.offset += size;
                     frame
                 }

@@ -88,7 +88,8 @@ pub fn exclusion(reason: &str) -> Exclusion {
 
 /// The event of a ticket for a page.
 pub fn ticket_event(address: &str, ticket: u32) -> LedgerEvent {
-    let event = SiteEvent::Ticket { ticket, kind: RequestKind::Page, url: url(address), ground: RobotsGround::NoRule };
+    let (kind, ground) = (RequestKind::Page, RobotsGround::NoRule);
+    let event = SiteEvent::Ticket { ticket, kind, url: url(address), ground, from: None };
     LedgerEvent::Site { site: url(address).site(), event }
 }
 

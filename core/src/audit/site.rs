@@ -1,0 +1,313 @@
+//! One site under audit: what its entries said so far, and what is wrong with the next one.
+
+use std::time::Duration;
+
+use super::robots::{Files, Sign};
+use super::{AuditRules, Breach};
+use crate::exclusion::{Domain, Exclusions};
+use crate::ledger::{EndKind, RequestKind, RobotsGround, SiteAccount, SiteEvent, TicketNumber, WaitReason};
+use crate::time::Timestamp;
+use crate::url::PageUrl;
+
+/// Barrier answers in a row after which a site is left alone.
+const MANY_BARRIERS: u8 = 3;
+/// For so long.
+const BARRIER_REST: Duration = Duration::from_secs(7 * 86_400);
+
+/// What is found, with the URL it is about.
+pub(super) type Found = Vec<(Option<String>, Breach)>;
+
+/// A request that was not seen to end.
+#[derive(Clone, Debug)]
+struct Open {
+    ticket: TicketNumber,
+    kind: RequestKind,
+    url: PageUrl,
+    at: Timestamp,
+    /// It was excluded when its ticket was given. A ticket that is given while the exclusion is on its way is revoked, and no request
+    /// follows; only its end tells.
+    excluded_by: Option<(Domain, Timestamp)>,
+}
+
+/// The newest cycle.
+#[derive(Clone, Debug)]
+struct Cycle {
+    number: u32,
+    next_at: Timestamp,
+    is_open: bool,
+    num_page_requests: u32,
+    origins: Vec<u64>,
+}
+
+/// One site under audit.
+#[derive(Clone, Debug)]
+pub(super) struct SiteAudit {
+    pub(super) num_requests: u32,
+    unseen_before: Option<Timestamp>,
+    cycle: Option<Cycle>,
+    open: Option<Open>,
+    last_ticket: Option<TicketNumber>,
+    last: Option<(Timestamp, Duration)>,
+    last_page: Option<PageUrl>,
+    wait: Option<(Timestamp, WaitReason)>,
+    busy: Option<u16>,
+    rung: u8,
+    forgiven_at: Option<Timestamp>,
+    behind_barrier_until: Timestamp,
+    files: Files,
+}
+
+impl SiteAudit {
+    /// A site of whose entries before that moment nothing is known.
+    pub(super) fn new(unseen_before: Option<Timestamp>) -> Self {
+        Self {
+            num_requests: 0,
+            unseen_before,
+            cycle: None,
+            open: None,
+            last_ticket: None,
+            last: None,
+            last_page: None,
+            wait: None,
+            busy: None,
+            rung: 0,
+            forgiven_at: None,
+            behind_barrier_until: Timestamp::EPOCH,
+            files: Files::default(),
+        }
+    }
+
+    /// The next entry of the site.
+    pub(super) fn read(
+        &mut self,
+        rules: &AuditRules,
+        exclusions: &Exclusions,
+        at: Timestamp,
+        event: &SiteEvent,
+        found: &mut Found,
+    ) {
+        match event {
+            SiteEvent::Snapshot(account) => self.begin_with(at, account),
+            SiteEvent::CycleOpened { cycle, next_cycle_at } => {
+                self.open_cycle(rules, at, *cycle, *next_cycle_at, found);
+            }
+            SiteEvent::CycleClosed { reason: _ } => self.set_cycle_open(false),
+            SiteEvent::CycleResumed => self.set_cycle_open(true),
+            SiteEvent::Ticket { ticket, kind, url, ground, from: _ } => {
+                self.num_requests += 1;
+                let mut breaches = Vec::new();
+                self.check_ticket(rules, at, *ticket, *kind, url, &mut breaches);
+                check_ground(*kind, ground, &mut breaches);
+                found.extend(breaches.into_iter().map(|breach| (Some(url.to_string()), breach)));
+                let excluded_by =
+                    exclusions.covering(url.host()).map(|(domain, exclusion)| (domain.clone(), exclusion.at));
+                self.open = Some(Open { ticket: *ticket, kind: *kind, url: url.clone(), at, excluded_by });
+            }
+            SiteEvent::Outcome { ticket, end, took, delay, .. } => {
+                self.close(rules, at, *ticket, *end, *took, *delay, found);
+            }
+            SiteEvent::Wait { until, reason, rung } => {
+                self.busy = None;
+                if self.wait.is_none_or(|(longest, _)| longest < *until) {
+                    self.wait = Some((*until, *reason));
+                }
+                self.note_robots_failure(at, *reason, *rung);
+            }
+            SiteEvent::BarrierStreak(streak) => {
+                let at_home = *streak > 0 && self.last_page.as_ref().is_some_and(PageUrl::is_home);
+                if *streak >= MANY_BARRIERS || at_home {
+                    self.behind_barrier_until = self.behind_barrier_until.max(at.plus(BARRIER_REST));
+                }
+            }
+            SiteEvent::Forgiven { rung } => {
+                self.rung = *rung;
+                self.forgiven_at = Some(at);
+            }
+            SiteEvent::Delay(longer) => {
+                self.last = self.last.map(|(ended_at, delay)| (ended_at, delay.max(*longer)));
+            }
+            SiteEvent::RobotsBorrowed { origin, lender: _, read_at } => self.files.borrowed(origin, *read_at),
+        }
+    }
+
+    /// A snapshot stands for what expired; to who has read that, it tells nothing new.
+    fn begin_with(&mut self, at: Timestamp, account: &SiteAccount) {
+        if self.cycle.is_some() || self.last_ticket.is_some() {
+            return;
+        }
+        self.cycle = (account.cycle > 0).then(|| Cycle {
+            number: account.cycle,
+            next_at: account.next_cycle_at,
+            is_open: account.cycle_closed.is_none(),
+            num_page_requests: account.num_page_requests.into(),
+            origins: account.robots_origins.clone(),
+        });
+        self.open = account.open.as_ref().map(|open| Open {
+            ticket: open.ticket,
+            kind: open.kind,
+            url: open.url.clone(),
+            at,
+            excluded_by: None,
+        });
+        self.last_ticket = Some(account.last_ticket);
+        self.last = account.last_ended_at.map(|ended_at| (ended_at, account.delay));
+        self.wait = account.wait.map(|wait| (wait.until, wait.reason));
+        self.rung = account.rung;
+    }
+
+    /// A wait may tell that a robots.txt could not be read: by its reason, or by its rung, since a file that was read takes the site no
+    /// rung up, and where it was on one, one down.
+    fn note_robots_failure(&mut self, at: Timestamp, reason: WaitReason, rung: u8) {
+        let stays_up = rung == self.rung && rung > 0 && self.forgiven_at != Some(at);
+        let is_named = matches!(reason, WaitReason::RobotsUnreachable | WaitReason::NameServers);
+        let went_up = rung > self.rung || stays_up;
+        self.rung = rung;
+        let last_ended_at = self.last.map(|(ended_at, _)| ended_at);
+        if is_named {
+            self.files.unreachable(at, last_ended_at, Sign::Named);
+        } else if went_up {
+            self.files.unreachable(at, last_ended_at, Sign::Rung);
+        }
+    }
+
+    fn open_cycle(&mut self, rules: &AuditRules, at: Timestamp, number: u32, next_at: Timestamp, found: &mut Found) {
+        if let Some(before) = &self.cycle {
+            if at < before.next_at {
+                found.push((None, Breach::CycleTooSoon { promised_at: before.next_at }));
+            }
+            if number != before.number.wrapping_add(1) {
+                // The account was let go of when nothing in it had to be kept; it counts from 1 again.
+                self.last_ticket = None;
+            }
+        }
+        if next_at.since(at) < rules.shortest_interval {
+            found.push((None, Breach::IntervalTooShort { next_cycle_at: next_at, interval: rules.shortest_interval }));
+        }
+        self.cycle = Some(Cycle { number, next_at, is_open: true, num_page_requests: 0, origins: Vec::new() });
+    }
+
+    fn set_cycle_open(&mut self, is_open: bool) {
+        if let Some(cycle) = &mut self.cycle {
+            cycle.is_open = is_open;
+        }
+    }
+
+    fn check_ticket(
+        &mut self,
+        rules: &AuditRules,
+        at: Timestamp,
+        ticket: TicketNumber,
+        kind: RequestKind,
+        url: &PageUrl,
+        breaches: &mut Vec<Breach>,
+    ) {
+        if let Some(open) = &self.open {
+            breaches.push(Breach::TwoAtOnce { open: open.ticket });
+        }
+        let follows = |last: TicketNumber| last.wrapping_add(1);
+        if let Some(wanted) = self.last_ticket.map(follows).filter(|wanted| *wanted != ticket) {
+            breaches.push(Breach::TicketOutOfOrder { got: ticket, wanted });
+        }
+        self.last_ticket = Some(ticket);
+        if let Some((ended_at, delay)) = self.last.filter(|(ended_at, delay)| at < ended_at.plus(*delay)) {
+            breaches.push(Breach::TooSoon { ended_at, delay });
+        }
+        if at < self.behind_barrier_until {
+            breaches.push(Breach::BehindBarrier { until: self.behind_barrier_until });
+        } else if let Some((until, reason)) = self.wait.filter(|(until, _)| at < *until) {
+            breaches.push(Breach::DuringWait { until, reason });
+        }
+        if let Some(status) = self.busy.take() {
+            breaches.push(Breach::BusyWithoutWait { status });
+        }
+        self.count(rules, kind, url, breaches);
+        match kind {
+            RequestKind::Robots => {}
+            RequestKind::Page | RequestKind::Sitemap => breaches.extend(self.files.judge(url, at, self.unseen_before)),
+        }
+    }
+
+    /// What the cycle has room for.
+    fn count(&mut self, rules: &AuditRules, kind: RequestKind, url: &PageUrl, breaches: &mut Vec<Breach>) {
+        let Some(cycle) = self.cycle.as_mut().filter(|cycle| cycle.is_open) else {
+            if self.cycle.is_some() || self.unseen_before.is_none() {
+                breaches.push(Breach::OutsideCycle);
+            }
+            return;
+        };
+        let origin = url.origin().home().fingerprint();
+        if !cycle.origins.contains(&origin) {
+            cycle.origins.push(origin);
+            if cycle.origins.len() > usize::from(rules.origins) {
+                breaches.push(Breach::TooManyOrigins { num_origins: cycle.origins.len(), cap: rules.origins });
+            }
+        }
+        match kind {
+            RequestKind::Robots => {}
+            RequestKind::Page | RequestKind::Sitemap => {
+                cycle.num_page_requests += 1;
+                if cycle.num_page_requests > u32::from(rules.page_requests) {
+                    let (number, num_requests) = (cycle.number, cycle.num_page_requests);
+                    breaches.push(Breach::OverBudget { cycle: number, num_requests, budget: rules.page_requests });
+                }
+            }
+        }
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the fields of one event")]
+    fn close(
+        &mut self,
+        rules: &AuditRules,
+        at: Timestamp,
+        ticket: TicketNumber,
+        end: EndKind,
+        took: Duration,
+        delay: Duration,
+        found: &mut Found,
+    ) {
+        let adaptive = took.saturating_mul(rules.response_time_factor).min(rules.max_adaptive_delay);
+        self.last = Some((at, delay.max(rules.min_delay).max(adaptive)));
+        let Some(open) = self.open.take_if(|open| open.ticket == ticket) else {
+            // Its ticket may stand among what expired.
+            if self.last_ticket.is_some() || self.unseen_before.is_none() {
+                found.push((None, Breach::OutcomeWithoutTicket { ticket }));
+            }
+            return;
+        };
+        match (open.excluded_by, end) {
+            // Revoked before it left, or cut off before it could be.
+            (Some(_), EndKind::Abandoned | EndKind::Lost) | (None, _) => {}
+            (Some((domain, since)), EndKind::Answered(_) | EndKind::Failed(_)) => {
+                found.push((Some(open.url.to_string()), Breach::Excluded { domain, since }));
+            }
+        }
+        match open.kind {
+            RequestKind::Robots => self.files.ended(&open.url, open.at, at, end),
+            RequestKind::Page | RequestKind::Sitemap => {
+                self.files.other_ended();
+                self.last_page = Some(open.url);
+            }
+        }
+        self.busy = match end {
+            EndKind::Answered(status) if status == 429 || (500..=599).contains(&status) => Some(status),
+            EndKind::Answered(_) | EndKind::Failed(_) | EndKind::Lost | EndKind::Abandoned => None,
+        };
+    }
+}
+
+/// A robots.txt needs no leave; anything else has none from a line that forbids it.
+fn check_ground(kind: RequestKind, ground: &RobotsGround, breaches: &mut Vec<Breach>) {
+    match (kind, ground) {
+        (RequestKind::Robots, RobotsGround::RobotsFile) => {}
+        (RequestKind::Robots, RobotsGround::NoRule | RobotsGround::Line { .. })
+        | (RequestKind::Page | RequestKind::Sitemap, RobotsGround::RobotsFile) => breaches.push(Breach::WrongGround),
+        (RequestKind::Page | RequestKind::Sitemap, RobotsGround::NoRule) => {}
+        (RequestKind::Page | RequestKind::Sitemap, RobotsGround::Line { number, text }) => {
+            // However it is misspelt: robots.txt is read with its usual slips.
+            let forbids = text.trim_start().get(..2).is_some_and(|start| start.eq_ignore_ascii_case("di"));
+            if forbids {
+                breaches.push(Breach::Disallowed { line: *number, text: text.clone() });
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! `ledger` and `audit`: what was asked of a site, and whether it might be.
+
+use std::collections::VecDeque;
+
+use lohisoftbot_actors::storage::{EntryFilter, EntryKind, LedgerError, SnapshotLines};
+use lohisoftbot_core::audit::{AuditReport, AuditRules, Auditor, History};
+use lohisoftbot_core::ledger::{LedgerEntry, LedgerEvent, SiteEvent, TicketNumber};
+use lohisoftbot_core::site::Site;
+use lohisoftbot_core::time::Timestamp;
+use serde_json::{Value, json};
+
+use super::control_api::{Answer, NodeApi, gone};
+use super::event_json::{kind_word, line_number, millis, under};
+use crate::control::command::Since;
+use crate::control::{ControlError, ErrorCode};
+use crate::io::ledger_files::LedgerReader;
+
+/// Findings that an answer lists one by one.
+const MAX_LISTED_FINDINGS: usize = 200;
+
+/// Reads a ledger through an auditor; of one site alone, if it is named.
+pub fn audit_ledger(reader: &LedgerReader, site: Option<Site>, rules: AuditRules) -> Result<AuditReport, LedgerError> {
+    let history = if reader.begins_with_first_entry()? { History::Whole } else { History::Partial };
+    let mut auditor = Auditor::new(rules, history);
+    let filter = EntryFilter { site, snapshots: SnapshotLines::Include, ..EntryFilter::default() };
+    for entry in reader.stream(filter)?.entries() {
+        auditor.read(&entry?);
+    }
+    Ok(auditor.finish())
+}
+
+/// The lines of a site's ledger: the newest `limit` of those that are wanted, oldest first.
+pub struct LedgerPage {
+    limit: usize,
+    since: Timestamp,
+    before: u64,
+    lines: VecDeque<Line>,
+    has_more: bool,
+}
+
+struct Line {
+    seq: u64,
+    ticket: Option<TicketNumber>,
+    fields: Value,
+}
+
+impl LedgerPage {
+    /// An empty page.
+    pub fn new(limit: usize, since: Timestamp, before: Option<u64>) -> Self {
+        let before = before.unwrap_or(u64::MAX);
+        Self { limit, since, before, lines: VecDeque::new(), has_more: false }
+    }
+
+    /// Takes the next entry of the site. A request and its end make one line, wherever the end stands.
+    pub fn read(&mut self, entry: &LedgerEntry) {
+        if let LedgerEvent::Site { event: SiteEvent::Outcome { ticket, wire_bytes, took, .. }, .. } = &entry.event {
+            let open = self.lines.iter_mut().rev().find(|line| line.ticket == Some(*ticket));
+            if let Some(Line { fields, .. }) = open {
+                fields["outcome"] = json!(entry.event.describe());
+                fields["bytes"] = json!(wire_bytes);
+                fields["took_ms"] = json!(millis(*took));
+            }
+            return;
+        }
+        if entry.seq >= self.before {
+            return;
+        }
+        if entry.at < self.since {
+            return;
+        }
+        if self.lines.len() == self.limit {
+            self.lines.pop_front();
+            self.has_more = true;
+        }
+        self.lines.push_back(line(entry));
+    }
+
+    /// The lines, and where the page before ends, if there is one.
+    pub fn finish(self) -> (Vec<Value>, Option<u64>) {
+        let before = self.lines.front().filter(|_| self.has_more).map(|line| line.seq);
+        (self.lines.into_iter().map(|line| line.fields).collect(), before)
+    }
+}
+
+fn line(entry: &LedgerEntry) -> Line {
+    let (mut ticket, mut url, mut number, mut ground, mut from) =
+        (None, Value::Null, Value::Null, Value::Null, Value::Null);
+    let mut outcome = entry.event.describe();
+    let mut what = EntryKind::of(&entry.event).word();
+    if let LedgerEvent::Site {
+        event: SiteEvent::Ticket { ticket: given, kind, url: asked, ground: under_line, from: source },
+        ..
+    } = &entry.event
+    {
+        (ticket, what) = (Some(*given), kind_word(*kind));
+        (url, number, ground, from) =
+            (json!(asked), json!(line_number(under_line)), json!(under(under_line)), json!(source));
+        outcome = "under way".to_owned();
+    }
+    let fields = json!({
+        "at": entry.at.to_string(),
+        "what": what,
+        "url": url,
+        "robots_line": number,
+        "under": ground,
+        "outcome": outcome,
+        "bytes": null,
+        "took_ms": null,
+        "from": from,
+        "ticket": ticket,
+        "seq": entry.seq,
+    });
+    Line { seq: entry.seq, ticket, fields }
+}
+
+impl NodeApi {
+    pub(super) async fn ledger(&self, site: Site, limit: u32, since: Option<Since>, before: Option<u64>) -> Answer {
+        let since = since.map_or(Timestamp::EPOCH, |since| since.moment(self.clock.now()));
+        let (reader, wanted) = (self.ledger_reader.clone(), site.clone());
+        let read = move || {
+            let mut page = LedgerPage::new(limit as usize, since, before);
+            for entry in reader.of_site(&wanted)? {
+                page.read(&entry?);
+            }
+            Ok::<_, LedgerError>(page.finish())
+        };
+        let (lines, more) = self.in_background(read).await?;
+        Ok(json!({
+            "site": site,
+            "user_agent": self.identity.user_agent_for(&site),
+            "older_lines_with_before": more,
+            "lines": lines,
+        }))
+    }
+
+    pub(super) async fn audit(&self, site: Option<Site>) -> Answer {
+        let (reader, rules) = (self.ledger_reader.clone(), self.audit_rules.clone());
+        let report = self.in_background(move || audit_ledger(&reader, site, rules)).await?;
+        Ok(audit_answer(&report))
+    }
+
+    /// Reads the ledger on a thread that may block.
+    pub(super) async fn in_background<T: Send + 'static>(
+        &self,
+        read: impl FnOnce() -> Result<T, LedgerError> + Send + 'static,
+    ) -> Result<T, ControlError> {
+        let read = tokio::task::spawn_blocking(read).await.map_err(|_| gone())?;
+        read.map_err(|error| ControlError::new(ErrorCode::Internal, format!("the ledger cannot be read: {error}")))
+    }
+}
+
+/// A report as an answer.
+pub fn audit_answer(report: &AuditReport) -> Value {
+    let finding = |finding: &lohisoftbot_core::audit::Finding| {
+        json!({
+            "promise": finding.breach.promise().number(),
+            "finding": finding.breach.code(),
+            "at": finding.at.to_string(),
+            "site": finding.site,
+            "url": finding.url,
+            "what": finding.breach.describe(),
+            "seq": finding.seq,
+        })
+    };
+    let num_left_out = report.num_violations.saturating_sub(report.findings.len().min(MAX_LISTED_FINDINGS) as u64);
+    json!({
+        "summary": report.summary(),
+        "num_requests": report.num_requests,
+        "num_sites": report.num_sites,
+        "num_entries": report.num_entries,
+        "num_violations": report.num_violations,
+        "num_findings_left_out": num_left_out,
+        "findings": report.findings.iter().take(MAX_LISTED_FINDINGS).map(finding).collect::<Vec<_>>(),
+    })
+}
