@@ -75,7 +75,8 @@ fn practice_web(seed: u64, num_sites: usize) -> PracticeSites {
 
 /// The sites of a practice web whose robots.txt is an ordinary one: the others are there to be left alone.
 fn measure_practice(sites: &PracticeSites) -> anyhow::Result<Vec<Figures>> {
-    let plain = sites.sites().iter().filter(|site| site.is_plain());
+    // Of a trap it is no merit to bring much home.
+    let plain = sites.sites().iter().filter(|site| site.is_plain() && site.trap.is_none());
     plain.map(|site| measure(&PracticeSite { sites, site }, false)).collect()
 }
 

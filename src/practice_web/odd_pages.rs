@@ -83,7 +83,7 @@ fn path(fault: PageFault) -> String {
     const LENGTHS: [(PageFault, usize); 2] =
         [(PageFault::LongUrl, LONG_PATH_BYTES), (PageFault::TooLongUrl, TOO_LONG_PATH_BYTES)];
     const ENDINGS: [(PageFault, &str); 3] =
-        [(PageFault::Pdf, ".pdf"), (PageFault::Image, ".png"), (PageFault::LoginRedirect, "")];
+        [(PageFault::Pdf, ""), (PageFault::Image, ".png"), (PageFault::LoginRedirect, "")];
     let name = name(fault);
     if let Some((_, bytes)) = LENGTHS.iter().find(|(long, _)| *long == fault) {
         return format!("/odd/{name}/{}", "lengthy-".repeat(bytes / 8));

@@ -138,7 +138,9 @@ impl Files {
         if file.and_then(|file| file.maybe_read_at).is_some_and(counts) {
             return None;
         }
-        let may_have_failed = file.is_some_and(|file| !file.failures.0.is_empty() || file.maybe_read_at.is_some());
+        // Where name servers failed, no entry says for which file.
+        let may_have_failed = file.is_some_and(|file| !file.failures.0.is_empty() || file.maybe_read_at.is_some())
+            || !self.troubles.0.is_empty();
         match file.and_then(|file| file.read) {
             Some((_, Read::Login(status))) => Some(Breach::RobotsLogin { status }),
             Some((read_at, Read::Rules)) if counts(read_at) => None,

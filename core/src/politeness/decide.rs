@@ -141,34 +141,36 @@ impl HostState {
         if let Some(robots_url) = self.wanted_robots_url() {
             return Ok(robots_intent(robots_url));
         }
-        // URLs of an origin whose robots.txt failed stand back while others can be asked; so does what looks like part of a trap.
-        let any_failed = self.any_robots_failed();
-        self.queue.weigh();
-        let has_failed = |entry: &FrontierEntry| any_failed && self.robots_failed(&entry.url);
-        let stands_back = |entry: &FrontierEntry| has_failed(entry) || Self::looks_like_a_trap(entry, now);
-        // Most queues begin with what looks like no trap, and then the others need not be looked at.
-        let first = self.queue.best(has_failed).filter(|first| !Self::looks_like_a_trap(first, now));
-        let best = first.or_else(|| self.queue.best(stands_back)).map(|entry| entry.url.clone());
-        if let Some(intent) = best.and_then(|url| self.propose(url, now)) {
+        if let Some(intent) = self.best(now).and_then(|url| self.propose(url, now)) {
             return Ok(intent);
         }
-        // The best one was forbidden, and many others may be: they are put in order once, not for each of them.
-        let stands_back = |entry: &FrontierEntry| {
-            (any_failed && self.robots_failed(&entry.url)) || Self::looks_like_a_trap(entry, now)
-        };
-        let in_order = self.queue.by_choice(stands_back);
-        let proposed = in_order.into_iter().find_map(|url| self.propose(url, now));
+        // The best one may not be asked, and with it many others: they all leave at once, and what is left is weighed once more.
+        let waiting: Vec<PageUrl> = self.queue.queued().map(|entry| entry.url.clone()).collect();
+        for url in &waiting {
+            if let Standing::Drop(reason) = self.standing(url, now) {
+                self.drop_url(url, reason);
+            }
+        }
+        let proposed = self.best(now).and_then(|url| self.propose(url, now));
         let proposed = proposed.or_else(|| self.guess_sitemap(now).and_then(|guess| self.propose(guess, now)));
         proposed.ok_or_else(|| self.why_nothing_is_left())
     }
 
+    /// The best of what waits. URLs of an origin whose robots.txt failed stand back while others can be asked; so does what looks like part
+    /// of a trap.
+    fn best(&mut self, now: Timestamp) -> Option<PageUrl> {
+        self.queue.weigh();
+        let any_failed = self.any_robots_failed();
+        let has_failed = |entry: &FrontierEntry| any_failed && self.robots_failed(&entry.url);
+        let stands_back = |entry: &FrontierEntry| has_failed(entry) || Self::looks_like_a_trap(entry, now);
+        // Most queues begin with what looks like no trap, and then the others need not be looked at.
+        let first = self.queue.best(has_failed).filter(|first| !Self::looks_like_a_trap(first, now));
+        first.or_else(|| self.queue.best(stands_back)).map(|entry| entry.url.clone())
+    }
+
     /// The request that brings `url` nearer; none where it may not be asked, and then it leaves the queue.
     fn propose(&mut self, url: PageUrl, now: Timestamp) -> Option<RequestIntent> {
-        if self.role_of(&url).is_sitemap() && !self.may_ask_sitemap() {
-            self.drop_url(&url, DropReason::SitemapsSpent);
-            return None;
-        }
-        match self.robots_standing(&url, now) {
+        match self.standing(&url, now) {
             Standing::Ask(robots_url) => Some(robots_intent(robots_url)),
             Standing::Allowed(ground) => {
                 let url = self.home_before(&url).unwrap_or(url);
@@ -179,6 +181,14 @@ impl HostState {
                 None
             }
         }
+    }
+
+    /// What may be done for a URL that waits.
+    fn standing(&self, url: &PageUrl, now: Timestamp) -> Standing {
+        if self.role_of(url).is_sitemap() && !self.may_ask_sitemap() {
+            return Standing::Drop(DropReason::SitemapsSpent);
+        }
+        self.robots_standing(url, now)
     }
 
     fn why_nothing_is_left(&self) -> FinishReason {

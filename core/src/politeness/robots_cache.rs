@@ -93,7 +93,7 @@ impl RobotsEnd<'_> {
     }
 }
 
-/// Where a URL stands with robots.txt.
+/// Whether a URL that waits may be asked for, by robots.txt and by what is left of the cycle.
 pub(super) enum Standing {
     /// The rules must be asked for first, there.
     Ask(PageUrl),

@@ -26,7 +26,7 @@ impl AuditedLedger {
         let rules = AuditRules {
             page_requests: rules.budget.page_requests(),
             origins: rules.budget.origins(),
-            shortest_interval: rules.recrawl_interval,
+            shortest_interval: rules.min_recrawl_interval.min(rules.recrawl_interval),
             min_delay: rules.min_delay,
             response_time_factor: rules.response_time_factor,
             max_adaptive_delay: rules.max_adaptive_delay,
