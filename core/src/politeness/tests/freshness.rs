@@ -197,3 +197,21 @@ fn recrawl_spends_what_is_left_of_the_budget_and_not_one_request_more() {
         assert_eq!(play.state.account().next_cycle_at, next_cycle_at);
     }
 }
+
+#[test]
+fn only_a_page_that_has_a_record_is_looked_up_and_only_for_the_ticket_that_is_open() {
+    let mut play = Play::in_second_cycle();
+    play.link("https://a.test/new");
+    let intent = |kind, raw: &str| RequestIntent { kind, url: url(raw), ground: RobotsGround::NoRule };
+    assert!(play.state.may_have_copy(&intent(RequestKind::Page, HOME)));
+    assert!(!play.state.may_have_copy(&intent(RequestKind::Robots, HOME)));
+    assert!(!play.state.may_have_copy(&intent(RequestKind::Page, "https://a.test/new")));
+    assert!(!play.state.may_have_copy(&intent(RequestKind::Page, "https://a.test/unknown")));
+
+    let ticket = play.ask();
+    play.state.on_stored_copy(ticket.number + 1, None);
+    assert!(play.state.may_have_copy(&ticket.intent), "what is said of another ticket counts for nothing");
+    play.state.on_stored_copy(ticket.number, None);
+    assert!(!play.state.may_have_copy(&ticket.intent));
+    assert_eq!(play.state.product_token(), "LohiSoftBot");
+}

@@ -316,3 +316,31 @@ fn redirects_of_a_sitemap_are_counted_on_its_target() {
     let hops = |raw: &str| play.state.queue().get(&url(raw)).map(|entry| entry.num_hops);
     assert_eq!((hops("https://a.test/1.xml"), hops("https://a.test/2.xml")), (Some(1), Some(2)));
 }
+
+#[test]
+fn no_sitemap_is_guessed_at_when_only_one_request_is_left() {
+    let mut play = Play::new();
+    play.allow_all();
+    for page in 0..18 {
+        play.link(&format!("https://a.test/{page}"));
+    }
+    for _ in 0..19 {
+        play.store_page();
+    }
+    assert_eq!(play.state.next_action(play.now), HostAction::Finish(FinishReason::QueueEmpty));
+    assert_eq!(play.standing("https://a.test/sitemap.xml"), None);
+}
+
+#[test]
+fn restored_site_knows_the_sitemaps_of_copies_that_have_not_run_out() {
+    let play = Play::with_robots("Sitemap: /1.xml\n");
+    let expires_at = play.state.robots()[0].copy.as_ref().unwrap().expires_at;
+    for (before_ms, is_known) in [(1, true), (0, false)] {
+        let mut row = SiteRow::new(play.state.site().clone(), play.state.seeds().to_vec(), START);
+        row.account = play.state.account().clone();
+        let now = Timestamp::from_millis(expires_at.as_millis() - before_ms);
+        let robots = play.state.robots().to_vec();
+        let restored = HostState::restore(row, PageQueue::default(), robots, rules(), Exclusions::default(), now);
+        assert_eq!(restored.queue().get(&url("https://a.test/1.xml")).is_some(), is_known, "{before_ms} ms before");
+    }
+}
