@@ -16,8 +16,7 @@ use crate::io::sled_store::{SledStore, StoreOpenError, StoreOptions};
 pub enum CopyError {
     /// A node has the store open.
     #[error(
-        "a running node holds {}: stop the node first (`lohisoftbot-ctl shutdown`); an export from a running node comes with a later \
-         version",
+        "a running node holds {}: ask it (`lohisoftbot-ctl export` gives its records), or stop it first (`lohisoftbot-ctl shutdown`)",
         .0.display()
     )]
     Running(PathBuf),
