@@ -48,8 +48,8 @@ const SKIPPED_TESTS: &str = "extract::bombs";
 const UNIT_TESTS: &[&str] = &["--cargo-test-arg=--lib"];
 const UNIT_TESTS_AND_SIMULATION: &[&str] = &["--cargo-test-arg=--lib", "--cargo-test-arg=--test=simulation"];
 
-/// The shortest time after which tests count as hanging, in seconds; they take five, on a busy machine some more.
-const HANGS_AFTER_SECONDS: &str = "40";
+/// The shortest time after which tests count as hanging, in seconds; they take two, on a busy machine some more.
+const HANGS_AFTER_SECONDS: &str = "20";
 
 /// Which mutants.
 #[derive(Args)]
