@@ -287,3 +287,33 @@ fn copy_that_runs_out_while_name_servers_are_silent_is_read_anew_right_after() {
     play.state.on_unresolved(&url("https://a.test/x"), &ResolveFailure::NameServers, arrival);
     assert_eq!(play.ask().intent.url, url("https://a.test/robots.txt"));
 }
+
+#[test]
+fn spent_cycle_goes_on_only_where_the_settings_give_it_more_requests() {
+    let mut play = Play::new();
+    play.allow_all();
+    for page in 0..30 {
+        play.link(&format!("https://a.test/{page}"));
+    }
+    for _ in 0..20 {
+        play.store_page();
+    }
+    assert_eq!(play.state.next_action(play.now), HostAction::Finish(FinishReason::BudgetSpent));
+    play.state.take_events();
+    assert_eq!(play.state.next_action(play.now), HostAction::Finish(FinishReason::BudgetSpent));
+    assert_eq!(play.state.take_events(), []);
+
+    let restored_with = |page_requests: u16, account: SiteAccount| {
+        let mut row = crate::site_row::SiteRow::new(play.state.site().clone(), play.state.seeds().to_vec(), START);
+        row.account = account;
+        let rules = SiteRules { budget: Budget::new(page_requests, 20).unwrap(), ..(*rules()).clone() };
+        let (queue, robots) = (play.state.queue().clone(), play.state.robots().to_vec());
+        HostState::restore(row, queue, robots, Arc::new(rules), Exclusions::default(), play.now)
+    };
+    // As if the cycle had been spent under a budget of twelve.
+    let account = SiteAccount { num_page_requests: 12, ..play.state.account().clone() };
+    let mut same = restored_with(12, account.clone());
+    assert_eq!(same.next_action(play.now), HostAction::Finish(FinishReason::BudgetSpent));
+    let mut raised = restored_with(13, account);
+    assert!(matches!(raised.next_action(play.now), HostAction::WaitUntil(_)));
+}
