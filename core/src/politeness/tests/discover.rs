@@ -1,7 +1,7 @@
 //! Which links are taken into the queue, in which order they are asked, and that those left out are counted.
 
 use super::*;
-use crate::discovery::{LinkDrop, MAX_CALENDAR_PAGES, TrapKind};
+use crate::discovery::{LinkDrop, LinkDropCounts, MAX_CALENDAR_PAGES, TrapKind};
 use crate::page_choice::{LinkedPage, PageLinks};
 
 impl Play {
@@ -126,4 +126,53 @@ fn queue_holds_a_thousand_urls_under_a_page_with_ten_thousand_links() {
     play.store_page_with(&links.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!(play.state.queue().entries().len(), 1000);
     play.check_dropped(&[(LinkDrop::QueueFull, 9001)]);
+}
+
+#[test]
+fn what_finds_no_place_is_counted_wherever_it_comes_from_and_what_finds_one_is_not() {
+    let home = url("https://a.test/");
+    let rules = SiteRules { max_queued_urls: 3, ..(*rules()).clone() };
+    let mut state = HostState::new(home.site(), Arc::new(rules), Exclusions::default());
+    state.add_seed(Seed { url: home, scheme: SeedScheme::Written });
+    let mut play = Play { state, now: START };
+    play.link("https://a.test/1");
+    play.link("https://a.test/1");
+    play.link("https://a.test/2");
+    play.check_dropped(&[]);
+    play.link("https://a.test/3");
+    play.check_dropped(&[(LinkDrop::QueueFull, 1)]);
+    play.allow_all();
+    play.store_page_with(&["/1", "/4", "/5"]);
+    play.check_dropped(&[(LinkDrop::QueueFull, 3)]);
+
+    let mut before_the_queue = LinkDropCounts::default();
+    before_the_queue.add(LinkDrop::Nofollow, 2);
+    play.state.note_dropped_links(&before_the_queue);
+    play.check_dropped(&[(LinkDrop::QueueFull, 3), (LinkDrop::Nofollow, 2)]);
+}
+
+#[test]
+fn pages_of_a_sitemap_that_find_no_place_are_counted() {
+    let home = url("https://a.test/");
+    let rules = SiteRules { max_queued_urls: 6, ..(*rules()).clone() };
+    let mut state = HostState::new(home.site(), Arc::new(rules), Exclusions::default());
+    state.add_seed(Seed { url: home, scheme: SeedScheme::Written });
+    let mut play = Play { state, now: START };
+    play.answer_robots(&ResponseHead::new(200), "Sitemap: /map.xml\n");
+    play.store_page();
+    let ticket = play.ask();
+    let pages: Vec<PageUrl> = (0..9).map(|page| url(&format!("https://a.test/{page}"))).collect();
+    let arrival = play.arrival();
+    play.state.on_sitemap(ticket.number, 200, SitemapEnd::Read { pages: pages.clone(), sitemaps: vec![] }, arrival);
+    let num_queued = pages.iter().filter(|page| play.state.queue().get(page).is_some()).count();
+    assert!((1..9).contains(&num_queued), "{num_queued}");
+    play.check_dropped(&[(LinkDrop::QueueFull, u32::try_from(9 - num_queued).unwrap())]);
+}
+
+#[test]
+fn seed_that_may_be_a_trap_stands_back_behind_nothing() {
+    let suspect = crate::page_choice::FrontierEntry::new(url("https://a.test/2019/05/"), 0);
+    assert!(!HostState::looks_like_a_trap(&suspect, START));
+    let linked = crate::page_choice::FrontierEntry { depth: 1, ..suspect };
+    assert!(HostState::looks_like_a_trap(&linked, START));
 }
