@@ -3,8 +3,8 @@
 //!
 //! `weighing` makes the estimate, `links` remembers what it is made of. `docs/PAGE_CHOICE.md` says how well it does.
 //! [`PageQueue`] is the site's page queue. It remembers what became of each URL in the newest cycle, so that no URL is asked twice and
-//! `explain` can answer. Invariant: a URL stands in it once, and never more than `max_urls` URLs (beside stored pages, see
-//! [`PageQueue::note_records`]) or [`MAX_QUEUE_URL_BYTES`] stand in it.
+//! `explain` can answer. Invariant: a URL stands in it once, and never more than `max_urls` URLs or [`MAX_QUEUE_URL_BYTES`] stand in it,
+//! stored pages that it had lost aside (see [`PageQueue::note_records`]).
 
 mod address;
 mod links;

@@ -25,6 +25,9 @@ const OTHER_ENDINGS: [&str; 68] = [
 
 /// Shortest beginning of a file's name that can name a page above it.
 const MIN_STEM_BYTES: usize = 2;
+/// Most pages that may stand above one. A URL of two thousand bytes can be written so that it has as many, and each is looked up by all its
+/// bytes.
+const MAX_ANCESTORS: usize = 32;
 
 /// A URL taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,10 +119,10 @@ pub(super) fn stem(url: &PageUrl) -> &str {
 }
 
 /// The stems of the pages that may stand above one with this stem, the nearest first: `/a/chapter-one` is above `/a/chapter-one-two` and
-/// above `/a/chapter-one/two`, then come `/a/chapter`, `/a` and the home page.
+/// above `/a/chapter-one/two`, then come `/a/chapter`, `/a` and the home page. No more than the nearest [`MAX_ANCESTORS`].
 pub(super) fn ancestors(stem: &str) -> impl Iterator<Item = &str> {
     let bytes = stem.as_bytes();
-    (0..bytes.len()).rev().filter_map(move |end| {
+    let nearest_first = (0..bytes.len()).rev().filter_map(move |end| {
         let next = bytes[end];
         let last = end.checked_sub(1).map(|before| bytes[before]);
         // A word of a name ends at what is no letter or digit, and where letters and digits meet: `ch04` is above `ch04s01`.
@@ -130,9 +133,10 @@ pub(super) fn ancestors(stem: &str) -> impl Iterator<Item = &str> {
                     && (!next.is_ascii_alphanumeric() || last.is_ascii_digit() != next.is_ascii_digit())
             }
         };
-        let name_bytes = stem[..end].rsplit('/').next().map_or(0, str::len);
-        (is_word_end && (next == b'/' || name_bytes >= MIN_STEM_BYTES)).then(|| &stem[..end])
-    })
+        let name_bytes = || stem[..end].rsplit('/').next().map_or(0, str::len);
+        (is_word_end && (next == b'/' || name_bytes() >= MIN_STEM_BYTES)).then(|| &stem[..end])
+    });
+    nearest_first.take(MAX_ANCESTORS)
 }
 
 #[cfg(test)]
@@ -216,5 +220,14 @@ mod tests {
         check_ancestors("/run-config-client.html", &["/run-config", "/run", ""]);
         check_ancestors("/a/b", &["/a", ""]);
         check_ancestors("/x--y", &[""]);
+    }
+
+    #[test]
+    fn url_of_a_thousand_words_has_its_nearest_ancestors_alone() {
+        let long = format!("/{}", "a1".repeat(1_000));
+        assert_eq!(ancestors(&long).count(), MAX_ANCESTORS);
+        assert_eq!(ancestors(&long).next(), Some(&long[..long.len() - 1]));
+        let deep = "/a".repeat(100);
+        assert_eq!(ancestors(&deep).count(), MAX_ANCESTORS);
     }
 }

@@ -15,7 +15,7 @@ impl PageQueue {
         for (url, found_right_in) in stored {
             let is_new = self.get(url).is_none();
             if is_new {
-                self.add(url.clone(), 1, 0, usize::MAX);
+                self.push(FrontierEntry { num_inlinks: 1, ..FrontierEntry::new(url.clone(), 1) });
             }
             let Some(&place) = self.places.get(&url.fingerprint()) else { continue };
             self.entries[place].has_record = true;

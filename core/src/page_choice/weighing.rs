@@ -6,7 +6,7 @@
 //! under, else the one whose address its own begins with.
 //!
 //! What this deliberately does not do: drop anything. Invariants: the same queue gives the same weights; the work is bounded by
-//! [`NUM_ROUNDS`] times the links that are remembered, and no URL is compared with every other one.
+//! [`NUM_ROUNDS`] times the links that are remembered and some thirty look-ups a URL, and no URL is compared with every other one.
 
 use std::collections::{HashMap, HashSet};
 

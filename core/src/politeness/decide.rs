@@ -164,8 +164,12 @@ impl HostState {
         let has_failed = |entry: &FrontierEntry| any_failed && self.robots_failed(&entry.url);
         let stands_back = |entry: &FrontierEntry| has_failed(entry) || Self::looks_like_a_trap(entry, now);
         // Most queues begin with what looks like no trap, and then the others need not be looked at.
-        let first = self.queue.best(has_failed).filter(|first| !Self::looks_like_a_trap(first, now));
-        first.or_else(|| self.queue.best(stands_back)).map(|entry| entry.url.clone())
+        let first = self.queue.best(has_failed);
+        let is_clear = first.is_some_and(|first| !Self::looks_like_a_trap(first, now));
+        // What may be a trap goes before an origin that failed: it can be asked.
+        let instead = || self.queue.best(stands_back).filter(|other| !stands_back(other));
+        let best = if is_clear { first } else { instead().or(first) };
+        best.map(|entry| entry.url.clone())
     }
 
     /// The request that brings `url` nearer; none where it may not be asked, and then it leaves the queue.

@@ -176,3 +176,15 @@ fn seed_that_may_be_a_trap_stands_back_behind_nothing() {
     let linked = crate::page_choice::FrontierEntry { depth: 1, ..suspect };
     assert!(HostState::looks_like_a_trap(&linked, START));
 }
+
+#[test]
+fn what_may_be_a_trap_goes_before_an_origin_whose_robots_file_failed() {
+    let mut play = Play::new();
+    play.state.add_seed(Seed { url: url("https://www.a.test/"), scheme: SeedScheme::Written });
+    play.allow_all();
+    play.store_page();
+    play.answer_robots(&ResponseHead::new(503), "");
+    play.link("https://a.test/2019/05/");
+    assert_eq!(play.store_page().intent.url, url("https://a.test/2019/05/"));
+    assert_eq!(play.ask().intent.url, url("https://www.a.test/robots.txt"));
+}

@@ -471,25 +471,6 @@ fn a_ticket_found_open_counts_as_spent_and_the_delay_runs_from_the_restart() {
 }
 
 #[test]
-fn a_crawl_delay_longer_than_the_file_may_be_kept_still_lets_pages_be_asked() {
-    for (delay_secs, cache_control) in [(7200, "no-store"), (86_400, "max-age=86400"), (9_999_999, "max-age=600")] {
-        let mut play = Play::new();
-        let head = ResponseHead::new(200).with("cache-control", cache_control);
-        let rules = format!("User-agent: *\nCrawl-delay: {delay_secs}\n");
-        for page in ["/", "/x"] {
-            play.answer_robots(&head, &rules);
-            assert_eq!(play.store_page().intent.url.path_and_query(), page, "{delay_secs} s, {cache_control}");
-            play.link("https://a.test/x");
-        }
-        // Nothing was asked after the third file, but its day is over.
-        play.link("https://a.test/y");
-        play.answer_robots(&head, &rules);
-        play.now = play.now.plus(Duration::from_secs(86_400 + 601));
-        play.answer_robots(&head, &rules);
-    }
-}
-
-#[test]
 fn host_and_depth_of_the_open_request_are_told() {
     let mut play = Play::new();
     assert_eq!((play.state.open_host(), play.state.open_depth()), (None, 0));
