@@ -45,3 +45,14 @@ fn login_form_at_its_own_address_neither_adds_to_barriers_in_a_row_nor_ends_them
     }
     assert_eq!(play.state.account().barrier_streak, 0);
 }
+
+#[test]
+fn end_of_a_request_tells_of_the_barrier_wherever_it_stood() {
+    let in_head = Answer::Barrier { kind: BarrierKind::Forbidden, status: 403, retry_after: None };
+    let of = |end: PageEnd| end.barrier();
+    assert_eq!(of(PageEnd::Answered { status: 403, answer: in_head }), Some(BarrierKind::Forbidden));
+    let in_body = StoredAs::Barrier(BarrierKind::PasswordForm);
+    assert_eq!(of(PageEnd::Page { status: 200, stored: in_body }), Some(BarrierKind::PasswordForm));
+    assert_eq!(of(PageEnd::Page { status: 200, stored: StoredAs::Noindex }), None);
+    assert_eq!(of(PageEnd::Failed(FetchFailure::Reset)), None);
+}
