@@ -464,7 +464,8 @@ mod tests {
 
     #[test]
     fn closed_cycle_goes_on_where_urls_wait_and_its_end_is_not_final() {
-        let account = |cycle_closed| SiteAccount { cycle: 1, cycle_closed, num_page_requests: 5, ..SiteAccount::default() };
+        let account =
+            |cycle_closed| SiteAccount { cycle: 1, cycle_closed, num_page_requests: 5, ..SiteAccount::default() };
         assert!(!account(None).may_resume(20, 1), "it is open");
         // By the reason: with requests left, and with none.
         for (reason, wanted) in [

@@ -153,9 +153,8 @@ impl CycleToCome {
 
     /// Of a site whose closed cycle may be resumed: that happens when the site is taken up before the next cycle is due.
     fn of_resumable(row: &SiteRow, new_seeds: &[&Seed], now: Timestamp) -> Self {
-        let is_taken_up = !new_seeds.is_empty()
-            || row.standing == SiteStanding::Live
-            || row.due_at.max(now) < row.account.next_cycle_at;
+        // New seeds make a finished site due at once.
+        let is_taken_up = !new_seeds.is_empty() || row.comes_before_next_cycle(now);
         match Self::of(row, now) {
             Self::Rests(_) if is_taken_up => Self::GoesOn,
             other @ (Self::Rests(_) | Self::GoesOn | Self::Begins) => other,

@@ -70,8 +70,7 @@ fn look_ahead(args: &RunArgs) -> anyhow::Result<DryRun> {
     let nobody = Exclusions::default();
     let exclusions = stored.as_ref().map_or(&nobody, StoredSites::exclusions);
 
-    let seed_rules =
-        SeedRules { exclusions, overrides: &overrides, allowed: &config.network.allow_ranges };
+    let seed_rules = SeedRules { exclusions, overrides: &overrides, allowed: &config.network.allow_ranges };
     let mut refused: Vec<RefusedSeed> = bad_lines.iter().map(RefusedSeed::of_line).collect();
     let mut by_site: BTreeMap<Site, Vec<Seed>> = BTreeMap::new();
     for seed in seeds {
