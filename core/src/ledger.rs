@@ -153,8 +153,8 @@ impl WaitReason {
 }
 
 impl FinishReason {
-    /// Whether a cycle that ended for this goes on when new URLs come before the next one is due.
-    pub const fn may_be_resumed(self) -> bool {
+    /// Whether a cycle that ended for this goes on when URLs wait again before the next one is due.
+    const fn may_be_resumed(self) -> bool {
         match self {
             Self::QueueEmpty | Self::Excluded | Self::AddressRefused => true,
             Self::BudgetSpent | Self::NoSuchName => false,
@@ -397,6 +397,13 @@ impl SiteAccount {
         after_delay.max(after_wait)
     }
 
+    /// Whether the newest cycle is closed and goes on before the next one is due: URLs wait, and why it ended does not stand against them.
+    /// `budget` is how many page requests a cycle has by now, since a configuration may have raised it.
+    pub fn may_resume(&self, budget: u16, num_queued: usize) -> bool {
+        let has_more = |reason| reason == FinishReason::BudgetSpent && self.num_page_requests < budget;
+        num_queued > 0 && self.cycle_closed.is_some_and(|reason| reason.may_be_resumed() || has_more(reason))
+    }
+
     /// Whether anything in here must outlive the ledger's details: an open cycle or interval, a wait, an open ticket.
     pub fn must_be_kept(&self, now: Timestamp) -> bool {
         self.open.is_some() || self.not_before() > now || (self.cycle > 0 && self.next_cycle_at > now) || self.rung > 0
@@ -454,6 +461,25 @@ impl LedgerBook {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn closed_cycle_goes_on_where_urls_wait_and_its_end_is_not_final() {
+        let account =
+            |cycle_closed| SiteAccount { cycle: 1, cycle_closed, num_page_requests: 5, ..SiteAccount::default() };
+        assert!(!account(None).may_resume(20, 1), "it is open");
+        // By the reason: with requests left, and with none.
+        for (reason, wanted) in [
+            (FinishReason::QueueEmpty, [true, true]),
+            (FinishReason::Excluded, [true, true]),
+            (FinishReason::AddressRefused, [true, true]),
+            (FinishReason::BudgetSpent, [true, false]),
+            (FinishReason::NoSuchName, [false, false]),
+        ] {
+            let account = account(Some(reason));
+            assert_eq!([account.may_resume(6, 1), account.may_resume(5, 1)], wanted, "{reason:?}");
+            assert!(!account.may_resume(20, 0), "{reason:?}");
+        }
+    }
 
     #[test]
     fn grounds_and_ends_are_told_in_one_wording() {

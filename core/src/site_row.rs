@@ -127,6 +127,18 @@ impl SiteRow {
         }
     }
 
+    /// Whether the site is taken up before its next cycle is due: then a closed one goes on, if [`SiteAccount::may_resume`].
+    pub fn comes_before_next_cycle(&self, now: Timestamp) -> bool {
+        let next_cycle_at = self.account.next_cycle_at;
+        match self.standing {
+            SiteStanding::Live => now < next_cycle_at,
+            SiteStanding::Due | SiteStanding::Parked { .. } | SiteStanding::Finished { .. } => {
+                self.due_at.max(now) < next_cycle_at
+            }
+            SiteStanding::Paused => false,
+        }
+    }
+
     /// Folds a ledger entry into the account, if it is one of this site that is not in it yet.
     pub fn replay(&mut self, entry: &LedgerEntry) -> Replayed {
         match &entry.event {

@@ -61,7 +61,7 @@ fn run(folders: &str, seed: &str, sites: &str) -> anyhow::Result<()> {
     let text = fs::read_to_string(folders).with_context(|| format!("cannot read {folders}"))?;
     let folders: Vec<DocFolder> = serde_json::from_str(&text).with_context(|| format!("in {folders}"))?;
     for folder in &folders {
-        println!("{}", serde_json::to_string(&measure(folder, true)?)?);
+        println!("{}", serde_json::to_string(&measure(folder, Pages::Real)?)?);
     }
     for figures in measure_practice(&practice_web(seed.parse()?, sites.parse()?))? {
         println!("{}", serde_json::to_string(&figures)?);
@@ -77,10 +77,19 @@ fn practice_web(seed: u64, num_sites: usize) -> PracticeSites {
 fn measure_practice(sites: &PracticeSites) -> anyhow::Result<Vec<Figures>> {
     // Of a trap it is no merit to bring much home.
     let plain = sites.sites().iter().filter(|site| site.is_plain() && site.trap.is_none());
-    plain.map(|site| measure(&PracticeSite { sites, site }, false)).collect()
+    plain.map(|site| measure(&PracticeSite { sites, site }, Pages::Generated)).collect()
 }
 
-fn measure(served: &dyn Served, is_real: bool) -> anyhow::Result<Figures> {
+/// Where the pages of a site are from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pages {
+    /// People wrote them.
+    Real,
+    /// The practice web made them.
+    Generated,
+}
+
+fn measure(served: &dyn Served, pages: Pages) -> anyhow::Result<Figures> {
     let graph = Graph::of(served).with_context(|| served.name())?;
     let weights = Weights::of(&graph);
     let places = graph.places();
@@ -88,7 +97,7 @@ fn measure(served: &dyn Served, is_real: bool) -> anyhow::Result<Figures> {
     let share = |kept: f64| kept / weights.total().max(f64::MIN_POSITIVE);
     Ok(Figures {
         site: served.name(),
-        is_real,
+        is_real: pages == Pages::Real,
         urls: graph.nodes.len(),
         documents: weights.of_document.len(),
         twins: weights.num_twins,

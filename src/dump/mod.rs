@@ -119,7 +119,9 @@ fn with_store(
     held: store_copy::HeldStore,
     show: impl FnOnce(&crate::io::sled_store::SledStore) -> Result<(), DumpError>,
 ) -> Result<(), DumpError> {
-    let copy = StoreCopy::take(dir, held)?;
+    let copy = StoreCopy::take(dir, &held)?;
+    // The copy is read at leisure; a node may start meanwhile.
+    drop(held);
     let store = copy.open().map_err(|error| open_error(&copy, &error))?;
     show(&store)
 }

@@ -66,7 +66,7 @@ pub struct StoreCopy {
 
 impl StoreCopy {
     /// Copies the records of `dir` and their sentinel into the directory for temporary files.
-    pub fn take(dir: &DataDir, _held: HeldStore) -> Result<Self, CopyError> {
+    pub fn take(dir: &DataDir, _held: &HeldStore) -> Result<Self, CopyError> {
         if !dir.records().is_dir() {
             return Err(CopyError::NoRecords(dir.root().to_owned()));
         }

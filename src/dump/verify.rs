@@ -41,7 +41,9 @@ pub fn write(args: &DumpArgs, dir: &DataDir, held: HeldStore, output: &mut dyn W
         }
     }
 
-    let copy = StoreCopy::take(dir, held)?;
+    let copy = StoreCopy::take(dir, &held)?;
+    // The copy is checked at leisure; a node may start meanwhile.
+    drop(held);
     match copy.open() {
         Err(error) => tell("records", Some(copy.in_terms_of_the_original(&error.to_string())), String::new())?,
         Ok(store) => {

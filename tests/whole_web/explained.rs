@@ -49,7 +49,9 @@ pub fn one_of_each(rig: &Rig) -> Vec<Explained> {
 fn fitting(explained: &Explained) -> Option<&'static [&'static str]> {
     let Explained { label, robots, was_asked, .. } = explained;
     match (label.permission, label.answer) {
-        (Permission::Forbidden(ForbiddenBy::RobotsRule), _) => Some(&["robots_line", "robots_usage", "not_linked"]),
+        (Permission::Forbidden(ForbiddenBy::RobotsRule), _) => {
+            Some(&["robots_line", "robots_usage", "resting_site", "not_linked"])
+        }
         (Permission::Forbidden(ForbiddenBy::ClosedSite), _) if label.path == "/" => Some(match robots {
             RobotsKind::DisallowAll => &["robots_line"],
             RobotsKind::Unauthorized => &["robots_login"],
@@ -58,11 +60,11 @@ fn fitting(explained: &Explained) -> Option<&'static [&'static str]> {
         }),
         (Permission::Forbidden(ForbiddenBy::ClosedSite | ForbiddenBy::ForeignHop), _) => None,
         // At the end of a cycle links to pages that were not taken go.
-        (Permission::Forbidden(ForbiddenBy::Nofollow), _) => Some(&["nofollow", "not_linked"]),
+        (Permission::Forbidden(ForbiddenBy::Nofollow), _) => Some(&["nofollow", "resting_site", "not_linked"]),
         (Permission::Forbidden(ForbiddenBy::TooLong), _) => Some(&["url_too_long"]),
-        (Permission::Forbidden(ForbiddenBy::Barrier), _) => Some(&["not_linked"]),
+        (Permission::Forbidden(ForbiddenBy::Barrier), _) => Some(&["resting_site", "not_linked"]),
         (Permission::Allowed, AnswerKind::Robots(_)) if label.path == "/robots.txt" => Some(&["robots_file"]),
-        (Permission::Allowed, AnswerKind::Robots(_)) => Some(&["earlier_cycle", "not_linked"]),
+        (Permission::Allowed, AnswerKind::Robots(_)) => Some(&["earlier_cycle", "resting_site", "not_linked"]),
         (Permission::Allowed, _) if !was_asked => None,
         (Permission::Allowed, AnswerKind::Page | AnswerKind::Trap(_)) => Some(&["stored"]),
         (Permission::Allowed, AnswerKind::PanicPage) => Some(&["extraction_failed"]),

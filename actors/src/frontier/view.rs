@@ -23,7 +23,7 @@ pub struct ViewSite(pub Site);
 pub struct SiteView {
     /// Its row; the account in it is the newest one.
     pub row: SiteRow,
-    /// Its queue.
+    /// Its queue, weighed.
     pub queue: PageQueue,
     /// Its robots cache.
     pub robots: Vec<OriginRobots>,
@@ -60,6 +60,8 @@ impl Handler<ViewSite> for FrontierActor {
                 view.dropped_links = Some(*state.dropped_links());
                 view.row.standing = SiteStanding::Live;
             }
+            // Whoever looks at the queue may ask for its order.
+            view.queue.weigh();
             Some(Box::new(view))
         })
     }

@@ -114,10 +114,11 @@ pub(super) fn judge(url: &PageUrl, now: Timestamp) -> Judgement {
 pub(super) fn find(url: &PageUrl) -> Option<DateInUrl> {
     let text = url.path_and_query();
     let path_len = url.as_url().path().len();
-    in_path(&text[..path_len], text.len() > path_len).or_else(|| in_query(text, path_len))
+    in_path(text, path_len).or_else(|| in_query(text, path_len))
 }
 
-fn in_path(path: &str, has_query: bool) -> Option<DateInUrl> {
+fn in_path(text: &str, path_len: usize) -> Option<DateInUrl> {
+    let (path, query) = text.split_at(path_len);
     if !path.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
     }
@@ -128,7 +129,7 @@ fn in_path(path: &str, has_query: bool) -> Option<DateInUrl> {
         speaks_of_dates |= DATE_WORDS.iter().any(|word| segment.eq_ignore_ascii_case(word));
         if let Some((months, day, len)) = dashed(segment) {
             let end = place.start + len;
-            let is_last = !has_query && path[end..].trim_end_matches('/').is_empty();
+            let is_last = query.is_empty() && path[end..].trim_end_matches('/').is_empty();
             let (places, is_plain) = ([place.start..end, end..end], speaks_of_dates || len == DAY_LEN);
             return Some(DateInUrl { months, day, is_plain, is_last, places });
         }
@@ -143,7 +144,7 @@ fn in_path(path: &str, has_query: bool) -> Option<DateInUrl> {
             months: year * 12 + month - 1,
             day: day_place.and_then(|place| small_number(&path[place], 31)).unwrap_or(1),
             is_plain,
-            is_last: !has_query && path[end..].trim_end_matches('/').is_empty(),
+            is_last: query.is_empty() && path[end..].trim_end_matches('/').is_empty(),
             places: [place.start..end, end..end],
         });
     }

@@ -71,13 +71,18 @@ impl SiteOutlook {
     ) -> Self {
         let account = &row.account;
         let new_seeds: Vec<&Seed> = seeds.iter().filter(|seed| !row.seeds.contains(seed)).collect();
-        let cycle = CycleToCome::of(row, &new_seeds, now);
+        let num_unseen = row.seeds.iter().chain(new_seeds.iter().copied());
+        let num_unseen = num_unseen.filter(|seed| queue.get(&seed.url).is_none()).count();
+        let cycle = if account.may_resume(rules.budget.page_requests(), queue.num_queued() + num_unseen) {
+            CycleToCome::of_resumable(row, &new_seeds, now)
+        } else {
+            CycleToCome::of(row, now)
+        };
         let spent = if cycle == CycleToCome::GoesOn { account.num_page_requests } else { 0 };
         let max_page_requests = match cycle {
             CycleToCome::GoesOn | CycleToCome::Begins => rules.budget.page_requests().saturating_sub(spent),
             CycleToCome::Rests(_) => 0,
         };
-        let num_unseen = new_seeds.iter().filter(|seed| queue.get(&seed.url).is_none()).count();
         let num_urls = num_unseen + queue.entries().iter().filter(|entry| cycle.asks(entry)).count();
         let num_urls = u16::try_from(num_urls).unwrap_or(u16::MAX);
         let was_crawled = account.cycle > 0 && !queue.entries().is_empty();
@@ -127,7 +132,7 @@ impl SiteOutlook {
 /// Which cycle the site's next requests belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CycleToCome {
-    /// The open one, or a closed one that new seeds resume.
+    /// The open one, or a closed one that is resumed since URLs wait.
     GoesOn,
     /// The next one, with its whole budget.
     Begins,
@@ -136,14 +141,23 @@ enum CycleToCome {
 }
 
 impl CycleToCome {
-    fn of(row: &SiteRow, new_seeds: &[&Seed], now: Timestamp) -> Self {
+    fn of(row: &SiteRow, now: Timestamp) -> Self {
         let account = &row.account;
         match account.cycle_closed {
             None if account.cycle == 0 => Self::Begins,
             None => Self::GoesOn,
             Some(_) if now >= account.next_cycle_at => Self::Begins,
-            Some(reason) if reason.may_be_resumed() && !new_seeds.is_empty() => Self::GoesOn,
             Some(reason) => Self::Rests(reason),
+        }
+    }
+
+    /// Of a site whose closed cycle may be resumed: that happens when the site is taken up before the next cycle is due.
+    fn of_resumable(row: &SiteRow, new_seeds: &[&Seed], now: Timestamp) -> Self {
+        // New seeds make a finished site due at once.
+        let is_taken_up = !new_seeds.is_empty() || row.comes_before_next_cycle(now);
+        match Self::of(row, now) {
+            Self::Rests(_) if is_taken_up => Self::GoesOn,
+            other @ (Self::Rests(_) | Self::GoesOn | Self::Begins) => other,
         }
     }
 

@@ -140,10 +140,21 @@ fn what_a_stopped_node_knew_is_taken_from_it() {
             row.account.next_cycle_at = after(1000);
         }
     };
-    let rests = known("http://a.test/", &["http://a.test/new"], closed(FinishReason::BudgetSpent));
+    let rests = known("http://a.test/", &["http://a.test/new"], |row| {
+        closed(FinishReason::BudgetSpent)(row);
+        row.account.num_page_requests = 20;
+    });
     assert_eq!((rests.rest, rests.max_page_requests), (Some(Rest::UntilNextCycle(FinishReason::BudgetSpent)), 0));
     let resumed = known("http://a.test/", &["http://a.test/new"], closed(FinishReason::QueueEmpty));
     assert_eq!((resumed.rest, resumed.max_page_requests, resumed.due_at), (None, 5, NOW));
+    // Of a budget that was raised since, and of one whose URLs `recrawl` queued again.
+    let raised = known("http://a.test/", &["http://a.test/new"], closed(FinishReason::BudgetSpent));
+    assert_eq!((raised.rest, raised.max_page_requests, raised.due_at), (None, 5, NOW));
+    let reopened = known("http://a.test/", &[], |row| {
+        closed(FinishReason::QueueEmpty)(row);
+        (row.standing, row.due_at) = (SiteStanding::Due, after(10));
+    });
+    assert_eq!((reopened.rest, reopened.likely_page_requests, reopened.due_at), (None, 3, after(10)));
     let not_resumed = known("http://a.test/", &["http://a.test/"], closed(FinishReason::QueueEmpty));
     assert_eq!(not_resumed.rest, Some(Rest::UntilNextCycle(FinishReason::QueueEmpty)));
     let paused = known("http://a.test/", &[], |row| row.standing = SiteStanding::Paused);

@@ -61,7 +61,7 @@ impl HostState {
         }
         let not_before = self.account.not_before();
         match self.account.cycle_closed {
-            Some(reason) if !self.may_resume(reason) => Some(not_before.max(self.account.next_cycle_at)),
+            Some(_) if !self.may_resume() => Some(not_before.max(self.account.next_cycle_at)),
             Some(_) | None => Some(not_before),
         }
     }
@@ -104,7 +104,7 @@ impl HostState {
         match self.account.cycle_closed {
             None if self.account.cycle > 0 => return None,
             Some(reason) if now < self.account.next_cycle_at => {
-                if !self.may_resume(reason) {
+                if !self.may_resume() {
                     return Some(reason);
                 }
                 self.record(now, SiteEvent::CycleResumed);
@@ -122,12 +122,8 @@ impl HostState {
         None
     }
 
-    /// Whether a cycle that closed for `reason` goes on, since new URLs came while budget was left.
-    fn may_resume(&self, reason: FinishReason) -> bool {
-        // A configuration may have raised the budget since.
-        let has_more =
-            reason == FinishReason::BudgetSpent && self.account.num_page_requests < self.rules.budget.page_requests();
-        (reason.may_be_resumed() || has_more) && self.queue.num_queued() > 0
+    fn may_resume(&self) -> bool {
+        self.account.may_resume(self.rules.budget.page_requests(), self.queue.num_queued())
     }
 
     /// Chooses the next request; URLs that robots.txt forbids leave the queue on the way.

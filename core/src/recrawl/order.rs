@@ -1,8 +1,8 @@
 //! `recrawl SITE`: an operator wants a site crawled before its interval is over.
 //!
 //! There is no second budget before that (P1), so all that can be had is what the running cycle's budget still holds: the finished cycle
-//! is opened again for its remaining page requests, and the pages whose records are oldest are asked first. No wait is cut short (P4), and a
-//! pause and an exclusion stand. What it deliberately does not do: write anything. The reopened queue and the new due time are one change of
+//! is opened again for its remaining page requests, and as many pages, those with the oldest records, are queued again; they go in the usual
+//! order. No wait is cut short (P4), and a pause and an exclusion stand. What it deliberately does not do: write anything. The reopened queue and the new due time are one change of
 //! the store; the cycle itself goes on by the state machine, which resumes a closed cycle whose queue has URLs while budget is left.
 //!
 //! Invariant: nothing of the account changes, so whatever is ordered, and however often, the budget and the interval are as they were.
@@ -19,7 +19,7 @@ use crate::url::PageUrl;
 pub struct Reopened {
     /// Page requests that the cycle's budget still holds.
     pub num_requests_left: u16,
-    /// URLs that are asked again, at most as many.
+    /// URLs that are queued again, at most as many.
     pub num_urls: u16,
     /// The first of them no sooner than this.
     pub not_before: Timestamp,
@@ -109,8 +109,8 @@ impl Reopened {
     pub fn describe(&self) -> String {
         let Self { num_requests_left, num_urls, not_before, next_cycle_at } = self;
         format!(
-            "the running interval still holds {num_requests_left} page requests: {num_urls} URLs are asked again, the oldest records \
-             first, from {not_before} on; the next cycle, with a budget of its own, begins at {next_cycle_at}, no sooner than before"
+            "the running interval still holds {num_requests_left} page requests: the {num_urls} URLs with the oldest records are queued \
+             and may be asked again, in the usual order, from {not_before} on; the next cycle, with a budget of its own, begins at {next_cycle_at}, no sooner than before"
         )
     }
 }
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn oldest_records_are_asked_first_and_no_more_than_the_budget_holds() {
+    fn oldest_records_are_queued_again_and_no_more_than_the_budget_holds() {
         check(19, &["/3"]);
         check(18, &["/1", "/3"]);
         check(16, &["/1", "/2", "/3", "/4"]);

@@ -11,6 +11,7 @@ mod stored;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 
+use lohisoftbot_core::exclusion::Exclusions;
 use lohisoftbot_core::forecast::{RunForecast, RunLimits, SiteOutlook, forecast};
 use lohisoftbot_core::identity::IdentityStanding;
 use lohisoftbot_core::politeness::Seed;
@@ -19,7 +20,7 @@ use lohisoftbot_core::site_row::{SeedTaken, take_seed};
 use lohisoftbot_core::time::Timestamp;
 
 use self::refused::{RefusedSeed, SeedRules};
-use self::stored::StoredSites;
+use self::stored::{StoredSite, StoredSites};
 use super::assemble;
 use crate::check::holds_address;
 use crate::cli::RunArgs;
@@ -66,10 +67,10 @@ fn look_ahead(args: &RunArgs) -> anyhow::Result<DryRun> {
     let stored = StoredSites::read(&DataDir::new(&config.store.data_dir))?;
     let (data_dir, knows_a_store, num_seeds) =
         (DataDir::new(&config.store.data_dir), stored.is_some(), seeds.len() + bad_lines.len());
-    let stored = stored.unwrap_or_default();
+    let nobody = Exclusions::default();
+    let exclusions = stored.as_ref().map_or(&nobody, StoredSites::exclusions);
 
-    let seed_rules =
-        SeedRules { exclusions: &stored.exclusions, overrides: &overrides, allowed: &config.network.allow_ranges };
+    let seed_rules = SeedRules { exclusions, overrides: &overrides, allowed: &config.network.allow_ranges };
     let mut refused: Vec<RefusedSeed> = bad_lines.iter().map(RefusedSeed::of_line).collect();
     let mut by_site: BTreeMap<Site, Vec<Seed>> = BTreeMap::new();
     for seed in seeds {
@@ -86,10 +87,11 @@ fn look_ahead(args: &RunArgs) -> anyhow::Result<DryRun> {
 
     let (rules, max_body_bytes) = (assemble::site_rules(&config), config.network.max_body_bytes);
     let mut outlooks = Vec::new();
-    for known in &stored.sites {
-        let seeds = by_site.remove(&known.row.site).unwrap_or_default();
-        let (row, queue, robots) = (&known.row, &known.queue, &known.robots);
-        outlooks.push(SiteOutlook::of_known(row, queue, robots, &seeds, &rules, max_body_bytes, now));
+    if let Some(stored) = &stored {
+        stored.each(|StoredSite { row, queue, robots }| {
+            let seeds = by_site.remove(&row.site).unwrap_or_default();
+            outlooks.push(SiteOutlook::of_known(&row, &queue, &robots, &seeds, &rules, max_body_bytes, now));
+        })?;
     }
     for (site, seeds) in by_site {
         outlooks.push(SiteOutlook::of_new(site, &seeds, &rules, max_body_bytes, now));

@@ -98,10 +98,27 @@ impl<'a> Facts<'a> {
         let has_link = links.clone().any(|(_, link)| !link.nofollow);
         match links.next() {
             _ if !self.history.requests.is_empty() => Reason::EarlierCycle,
+            // It joins the queue when its site is taken up.
+            _ if !is_full && view.row.seeds.iter().any(|seed| seed.url == *self.url) => self.queued(view),
             Some((row, _)) if !has_link => Reason::Nofollow { source: row.source.clone() },
             _ if is_full => Reason::QueueFull { max_urls },
-            Some(_) | None => self.trap(view).map_or(Reason::NotLinked, Reason::Trap),
+            Some(_) | None => match (self.trap(view), self.followed_from_elsewhere()) {
+                (Some(kind), _) => Reason::Trap(kind),
+                (None, Some(source)) => {
+                    // A site that was never taken up has no time for its next cycle.
+                    Reason::RestingSite { source, next_cycle_at: view.row.account.next_cycle_at.max(self.now) }
+                }
+                (None, None) => Reason::NotLinked,
+            },
         }
+    }
+
+    /// A page of another site with a link to it that may be followed. Such links reach the queue of a site that is live alone, while
+    /// their rows are stored in any case.
+    fn followed_from_elsewhere(&self) -> Option<PageUrl> {
+        let elsewhere = self.inlinks.iter().filter(|row| row.source.site() != self.url.site());
+        let mut followed = elsewhere.filter(|row| row.links.iter().any(|link| !link.nofollow));
+        followed.next().map(|row| row.source.clone())
     }
 
     /// What keeps it out of the queue as part of a trap, by itself or beside what is known.
@@ -136,6 +153,8 @@ impl<'a> Facts<'a> {
         }
         let next_cycle_at = account.next_cycle_at;
         match account.cycle_closed {
+            // It stays closed until the site is taken up.
+            Some(_) if self.resumes_cycle(view) => {}
             Some(FinishReason::BudgetSpent) => {
                 return Reason::BudgetSpent { budget: self.page_budget, next_cycle_at };
             }
@@ -160,6 +179,13 @@ impl<'a> Facts<'a> {
             Some(_) | None => return Reason::RobotsUnread,
         }
         self.in_line(view)
+    }
+
+    /// Whether the cycle of its site is over and yet goes on: URLs were queued since, and there are requests for them.
+    pub fn resumes_cycle(&self, view: &SiteView) -> bool {
+        let unseen_seeds = view.row.seeds.iter().filter(|seed| view.queue.get(&seed.url).is_none());
+        view.row.account.may_resume(self.page_budget, view.queue.num_queued() + unseen_seeds.count())
+            && view.row.comes_before_next_cycle(self.now)
     }
 
     /// The wait that the site is in, longer than its usual delay.
@@ -196,3 +222,6 @@ impl<'a> Facts<'a> {
         Reason::Queued { num_before, about_at: account.not_before().max(self.now).plus(delay) }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -112,7 +112,7 @@ fn answer(facts: &Facts<'_>, note: Option<String>, user_agent: &str) -> Value {
     let summary = reason.sentence();
     let stored_all_the_same = (is_stored && !matches!(reason, Reason::Stored { .. }))
         .then(|| "A record of it from before is still stored.".to_owned());
-    let next = view.map(|view| next_sentence(view, *now));
+    let next = view.map(|view| next_sentence(facts, view));
     let account: Vec<String> = [
         note,
         Some(summary.clone()),
@@ -152,17 +152,21 @@ fn answer(facts: &Facts<'_>, note: Option<String>, user_agent: &str) -> Value {
 }
 
 /// When anything of the site is asked for next.
-fn next_sentence(view: &SiteView, now: Timestamp) -> String {
+fn next_sentence(facts: &Facts<'_>, view: &SiteView) -> String {
     let account = &view.row.account;
     let next_cycle_at = account.next_cycle_at;
+    let not_before = account.not_before().max(facts.now);
     match account.cycle_closed {
+        Some(_) if facts.resumes_cycle(view) => format!(
+            "The cycle of its site was over and goes on, since pages of it wait again: the next request to it leaves no sooner than \
+             {not_before}; the next cycle begins no sooner than {next_cycle_at}."
+        ),
         Some(_) => {
             format!("Nothing more of its site is asked for before the next cycle, no sooner than {next_cycle_at}.")
         }
         None if account.cycle == 0 => "Nothing of its site was asked for yet.".to_owned(),
         None => format!(
-            "The next request to its site leaves no sooner than {}; the next cycle begins no sooner than {next_cycle_at}.",
-            account.not_before().max(now)
+            "The next request to its site leaves no sooner than {not_before}; the next cycle begins no sooner than {next_cycle_at}."
         ),
     }
 }

@@ -128,6 +128,13 @@ pub enum Reason {
         /// A page with such a link.
         source: PageUrl,
     },
+    /// Its site was at rest when the page with a link to it was read.
+    RestingSite {
+        /// That page.
+        source: PageUrl,
+        /// The next cycle of its site.
+        next_cycle_at: Timestamp,
+    },
     /// Nothing that is known leads to it.
     NotLinked,
     /// It was asked for in an earlier cycle, and nothing leads to it now.
@@ -183,6 +190,7 @@ impl Reason {
             Self::QueueFull { .. } => "queue_full",
             Self::Trap(kind) => kind.word(),
             Self::Nofollow { .. } => "nofollow",
+            Self::RestingSite { .. } => "resting_site",
             Self::NotLinked => "not_linked",
             Self::EarlierCycle => "earlier_cycle",
         }
@@ -295,6 +303,11 @@ impl Reason {
             Self::Nofollow { source } => format!(
                 "It was not asked for: links to it, such as the one on {source}, ask not to be followed (nofollow), and no other is \
                  known."
+            ),
+            Self::RestingSite { source, next_cycle_at } => format!(
+                "It was not asked for: it is linked from {source}, but its site was at rest when that page was read, and such a link is \
+                 not kept for later. The next cycle of its site starts from its seeds and from what is known of it then, not before \
+                 {next_cycle_at}; given as a seed, it is among them."
             ),
             Self::NotLinked => "It was not asked for: no seed, no sitemap that was read and no link that may be followed on a page that was \
                                 read leads to it."

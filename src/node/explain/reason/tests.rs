@@ -101,6 +101,11 @@ fn table() -> Vec<(Reason, &'static str, Vec<&'static str>)> {
             vec!["a calendar that has no end", "as a seed"],
         ),
         (Reason::Nofollow { source: url("https://a.test/p") }, "nofollow", vec!["https://a.test/p", "nofollow"]),
+        (
+            Reason::RestingSite { source: url("https://b.test/p"), next_cycle_at: AT },
+            "resting_site",
+            vec!["linked from https://b.test/p", "at rest when that page was read", "not before 2027"],
+        ),
         (Reason::NotLinked, "not_linked", vec!["no link that may be followed"]),
         (Reason::EarlierCycle, "earlier_cycle", vec!["earlier"]),
         (dropped(line("Disallow: /a")), "robots_line", vec!["line 7", "Disallow: /a"]),
