@@ -144,7 +144,7 @@ impl Rig {
         let rules = AuditRules::new(politeness.min_delay, self.config.backoff.first, user_agents)
             .with_addresses(politeness.per_address_concurrency as usize, politeness.per_address_delay);
         // Many tests share the machine, and a web that is not scheduled notes starts late.
-        AuditRules { start_slack: Duration::from_millis(45), ..rules }
+        AuditRules { start_slack: politeness.per_address_delay.mul_f64(0.75), ..rules }
     }
 
     /// Wants the auditor to find nothing.

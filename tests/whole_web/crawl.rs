@@ -76,6 +76,8 @@ fn make() -> Crawl {
         // So many sites at the usual pace of tests would leave no processor to the tests beside.
         config.politeness.min_delay = Duration::from_millis(300);
         config.politeness.max_adaptive_delay = Duration::from_secs(1);
+        // A web that answers two hundred sites and is not scheduled for a moment notes two starts as one.
+        config.politeness.per_address_delay = Duration::from_millis(200);
         // Nor may a machine that is busy for a moment look like two hundred servers that are silent.
         config.network.first_byte_timeout = Duration::from_secs(4);
         config.network.idle_timeout = Duration::from_secs(4);
