@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use lohisoftbot_core::ledger::{LedgerEntry, LedgerEvent, SiteEvent, WaitReason};
+use lohisoftbot_core::ledger::{LedgerEntry, LedgerEvent, WaitReason};
 use lohisoftbot_core::site::Site;
 use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
@@ -105,19 +105,6 @@ impl FoundBy {
 }
 
 impl NodeEvent {
-    /// The host that it is about, by which an exclusion may cover it; none of an exclusion itself and of what takes it back.
-    pub fn host(&self) -> Option<&str> {
-        match self {
-            Self::Recorded(entry) => match &entry.event {
-                LedgerEvent::Site { event: SiteEvent::Ticket { url, .. }, .. } => Some(url.host()),
-                LedgerEvent::Site { site, .. } => Some(site.as_str()),
-                LedgerEvent::Excluded { .. } | LedgerEvent::Included { .. } => None,
-            },
-            Self::PageStored { url, .. } | Self::PageRemoved { url, .. } => Some(url.host()),
-            Self::SiteParked { site, .. } | Self::SiteFound { site, .. } => Some(site.as_str()),
-        }
-    }
-
     /// Whether it is about `wanted`.
     fn is_about(&self, wanted: &Site) -> bool {
         match self {
@@ -259,28 +246,6 @@ mod tests {
         assert_eq!(next(&watch), None);
         drop(watch);
         assert!(!hub.is_watched());
-    }
-
-    #[test]
-    fn event_tells_by_which_host_an_exclusion_may_cover_it_and_an_exclusion_is_covered_by_none() {
-        let site = |event| LedgerEvent::Site { site: Site::of_host("a.test"), event };
-        let ticket = SiteEvent::Ticket {
-            ticket: 1,
-            kind: lohisoftbot_core::ledger::RequestKind::Page,
-            url: PageUrl::parse("https://shop.a.test/", None).expect("it is a URL"),
-            ground: lohisoftbot_core::ledger::RobotsGround::NoRule,
-            from: None,
-        };
-        let domain = lohisoftbot_core::exclusion::Domain::parse("a.test").expect("it is a domain");
-        let recorded = |event| NodeEvent::Recorded(Arc::new(LedgerEntry { seq: 1, at: Timestamp::EPOCH, event }));
-        for (event, wanted) in [
-            (stored(1), Some("a.test")),
-            (recorded(site(ticket)), Some("shop.a.test")),
-            (recorded(site(SiteEvent::BarrierStreak(1))), Some("a.test")),
-            (recorded(LedgerEvent::Included { domain }), None),
-        ] {
-            assert_eq!(event.host(), wanted, "{event:?}");
-        }
     }
 
     #[test]

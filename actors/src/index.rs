@@ -195,15 +195,14 @@ impl IndexActor {
             | StoreChange::Include { .. } => None,
         };
         let subject = match &change {
-            StoreChange::SavePage { record, .. } => Some(&record.url),
-            StoreChange::RemovePage { url } => Some(url),
+            StoreChange::SavePage { record, .. } => Some(record.url.clone()),
+            StoreChange::RemovePage { url } => Some(url.clone()),
             StoreChange::RenewPage { .. }
             | StoreChange::SaveSite { .. }
             | StoreChange::FinishCycle { .. }
             | StoreChange::Exclude { .. }
             | StoreChange::Include { .. } => None,
         };
-        let subject = subject.filter(|_| self.events.is_watched()).cloned();
         let (answer, answered) = oneshot::channel();
         if let Some(done) = self.run(|store| store.apply(change)) {
             if let Some(at) = expires_at {
@@ -214,7 +213,7 @@ impl IndexActor {
                 if matches!(done, Applied::Saved(_)) {
                     stats.num_pages_stored.add_one();
                 }
-                if let Some(url) = subject {
+                if let Some(url) = subject.filter(|_| events.is_watched()) {
                     tell_of_page(&events, url, &done, clock.now());
                 }
                 // Whoever asked may be gone; the change stands all the same.

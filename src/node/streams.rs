@@ -1,16 +1,12 @@
 //! `watch` and `export`: what goes on for as long as somebody reads.
 //!
-//! Nothing here holds the node up: events wait in a bounded buffer, records are read a site at a time when their turn comes. Both
-//! honour exclusions to the byte: once `exclude` is answered nothing of that domain leaves, neither a record nor an event that waited to be
-//! read, even if half of its line had. The exclusion itself is told.
+//! Nothing here holds the node up: events wait in a bounded buffer, records are read a site at a time when their turn comes. An export
+//! honours exclusions to the byte: once `exclude` is answered no part of a record of that domain leaves, even if half of its line had.
 
-use lohisoftbot_actors::events::Watched;
 use lohisoftbot_actors::index::ReadStore;
-use lohisoftbot_core::exclusion::Exclusions;
 use lohisoftbot_core::record::PageRecord;
 use lohisoftbot_core::site::Site;
 use serde_json::{Value, json};
-use tokio::sync::watch;
 
 use super::control_api::{Answer, NodeApi, gone};
 use super::event_json;
@@ -21,16 +17,10 @@ const SITES_AT_ONCE: usize = 64;
 
 impl NodeApi {
     pub(super) async fn watch(&self, site: Option<Site>, lines: &mut LineSink) -> Answer {
-        let events = self.events.watch(site);
-        let mut excluded = self.excluded.subscribe();
+        let watch = self.events.watch(site);
         loop {
-            let told = events.next().await;
-            let host = match &told {
-                Watched::Event(event) => event.host(),
-                Watched::Missed(_) => None,
-            };
-            let is_out = |exclusions: &Exclusions| host.is_some_and(|host| exclusions.covers_host(host));
-            send_unless(is_out, &mut excluded, &event_json::watched(&told), lines).await?;
+            let told = watch.next().await;
+            lines.send(&event_json::watched(&told)).await.map_err(|_| cut())?;
         }
     }
 
@@ -59,13 +49,25 @@ impl NodeApi {
     /// Sends the records of one site; says how many.
     async fn export_site(&self, site: Site, lines: &mut LineSink) -> Result<u64, ControlError> {
         let mut excluded = self.excluded.subscribe();
+        // What was excluded before this is not in the store any more.
+        excluded.mark_unchanged();
         let mut num_sent = 0;
         for record in self.read_store(move |store| store.pages_of(&site)).await? {
-            let hosts = [Some(&record.url), record.canonical.as_ref()].into_iter().flatten().map(|url| url.host());
-            let is_out = |exclusions: &Exclusions| hosts.clone().any(|host| exclusions.covers_host(host));
-            match send_unless(is_out, &mut excluded, &record_json(&record), lines).await? {
-                Told::Sent => num_sent += 1,
-                Told::TakenBack => {}
+            let host = record.url.host();
+            let line = record_json(&record);
+            // Looked at whenever the peer takes more, and before it does.
+            let is_out = excluded.wait_for(|exclusions| exclusions.covers_host(host));
+            tokio::select! {
+                biased;
+                _ = is_out => {
+                    if !lines.take_back() {
+                        return Err(cut());
+                    }
+                }
+                sent = lines.send(&line) => {
+                    sent.map_err(|_| cut())?;
+                    num_sent += 1;
+                }
             }
         }
         Ok(num_sent)
@@ -80,28 +82,6 @@ impl NodeApi {
         + 'static,
     ) -> Result<T, ControlError> {
         self.index.send(ReadStore::as_applied(read)).await.map_err(|_| gone())?.map_err(|_| gone())
-    }
-}
-
-/// What became of a line.
-enum Told {
-    Sent,
-    TakenBack,
-}
-
-/// Sends a line unless the exclusions in force are against it: they are looked at before, and whenever the peer takes more of it.
-async fn send_unless(
-    is_out: impl Fn(&Exclusions) -> bool,
-    excluded: &mut watch::Receiver<Exclusions>,
-    line: &Value,
-    lines: &mut LineSink,
-) -> Result<Told, ControlError> {
-    tokio::select! {
-        biased;
-        _ = excluded.wait_for(|exclusions| is_out(exclusions)) => {
-            if lines.take_back() { Ok(Told::TakenBack) } else { Err(cut()) }
-        }
-        sent = lines.send(line) => sent.map(|()| Told::Sent).map_err(|_| cut()),
     }
 }
 

@@ -13,7 +13,7 @@ use lohisoftbot_core::url::PageUrl;
 use super::{Discovery, FrontierActor};
 use crate::events::FoundBy;
 use crate::host::InlinksFound;
-use crate::storage::{Applied, RecordStore, StoreChange};
+use crate::storage::{RecordStore, StoreChange};
 
 /// Links that lead out of the site they stand on.
 #[derive(Debug, Message)]
@@ -63,16 +63,8 @@ impl FrontierActor {
                 } else {
                     let seed = Seed { url: url.origin().home(), scheme: SeedScheme::Written };
                     let row = Box::new(SiteRow::new(site.clone(), vec![seed], now));
-                    match store.apply(StoreChange::SaveSite { row, frontier: None, robots: None })? {
-                        // The exclusion came between the look at it and this.
-                        Applied::RefusedExcluded { .. } => stats.dropped_links.count(LinkDrop::Excluded),
-                        Applied::Done
-                        | Applied::Absent
-                        | Applied::Saved(_)
-                        | Applied::RefusedFull
-                        | Applied::Finished(_)
-                        | Applied::Excluded(_) => found.push(site),
-                    }
+                    store.apply(StoreChange::SaveSite { row, frontier: None, robots: None })?;
+                    found.push(site);
                 }
             }
             Ok(found)

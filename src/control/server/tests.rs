@@ -244,29 +244,6 @@ fn peer_that_reads_nothing_of_a_stream_keeps_no_other_waiting() {
 }
 
 #[test]
-fn streams_never_take_the_places_of_commands() {
-    with_server(|path| {
-        let watching: Vec<_> = (0..MAX_STREAMS)
-            .map(|_| {
-                let mut stream = StdStream::connect(&path).unwrap();
-                stream.write_all(b"{\"v\":1,\"id\":1,\"command\":\"watch\"}\n").unwrap();
-                assert!(read_line(&mut stream).contains("number"));
-                stream
-            })
-            .collect();
-        let one_more = ControlClient::connect(&path).unwrap().stream(&Command::Watch { site: None }, |event| {
-            panic!("{event}");
-        });
-        match one_more {
-            Ok(StreamEnd::Whole(Err(error))) => assert_eq!(error.code, ErrorCode::Busy),
-            other => panic!("{other:?}"),
-        }
-        ControlClient::connect(&path).unwrap().call(&Command::Status).unwrap().unwrap();
-        drop(watching);
-    });
-}
-
-#[test]
 fn place_of_a_peer_that_left_its_stream_is_free_again() {
     with_server(|path| {
         for _ in 0..2 * MAX_CONNECTIONS {
