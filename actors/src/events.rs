@@ -11,7 +11,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use lohisoftbot_core::ledger::{LedgerEntry, LedgerEvent, WaitReason};
+use lohisoftbot_core::exclusion::Exclusions;
+use lohisoftbot_core::ledger::{LedgerEntry, LedgerEvent, SiteEvent, WaitReason};
 use lohisoftbot_core::site::Site;
 use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
@@ -105,6 +106,35 @@ impl FoundBy {
 }
 
 impl NodeEvent {
+    /// The host that it is about, as closely as it says; none for what the operator did to the exclusions.
+    pub fn host(&self) -> Option<&str> {
+        match self {
+            Self::Recorded(entry) => match &entry.event {
+                LedgerEvent::Site { event: SiteEvent::Ticket { url, .. }, .. } => Some(url.host()),
+                LedgerEvent::Site { event: SiteEvent::RobotsBorrowed { origin, .. }, .. } => Some(origin.host()),
+                LedgerEvent::Site { site, .. } => Some(site.as_str()),
+                LedgerEvent::Excluded { .. } | LedgerEvent::Included { .. } => None,
+            },
+            Self::PageStored { url, .. } | Self::PageRemoved { url, .. } => Some(url.host()),
+            Self::SiteParked { site, .. } | Self::SiteFound { site, .. } => Some(site.as_str()),
+        }
+    }
+
+    /// Whether it must not be told while `exclusions` are in force: it is about one of them, or names one. That a domain was excluded
+    /// or taken back in is told all the same.
+    pub fn is_covered_by(&self, exclusions: &Exclusions) -> bool {
+        let lender = match self {
+            Self::Recorded(entry) => match &entry.event {
+                LedgerEvent::Site { event: SiteEvent::RobotsBorrowed { lender, .. }, .. } => Some(lender.host()),
+                LedgerEvent::Site { .. } | LedgerEvent::Excluded { .. } | LedgerEvent::Included { .. } => None,
+            },
+            Self::PageStored { .. } | Self::PageRemoved { .. } | Self::SiteParked { .. } | Self::SiteFound { .. } => {
+                None
+            }
+        };
+        self.host().into_iter().chain(lender).any(|host| exclusions.covers_host(host))
+    }
+
     /// Whether it is about `wanted`.
     fn is_about(&self, wanted: &Site) -> bool {
         match self {
