@@ -251,6 +251,7 @@ impl Drop for Watch {
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt;
+    use lohisoftbot_core::exclusion::{Domain, Exclusion};
 
     use super::*;
 
@@ -261,6 +262,36 @@ mod tests {
 
     fn next(watch: &Watch) -> Option<Watched> {
         watch.next().now_or_never()
+    }
+
+    #[test]
+    fn what_is_about_an_excluded_host_or_names_one_is_covered_and_the_exclusion_itself_is_not() {
+        let domain = Domain::parse("out.test").expect("it is a domain");
+        let why = Exclusion { at: Timestamp::EPOCH, reason: String::new() };
+        let mut exclusions = Exclusions::default();
+        exclusions.insert(domain.clone(), why.clone());
+        let url = |text: &str| PageUrl::parse(text, None).expect("it is a URL");
+        let at = Timestamp::EPOCH;
+        let recorded = |event| NodeEvent::Recorded(Arc::new(LedgerEntry { seq: 1, at, event }));
+        let of_site = |name: &str, event| recorded(LedgerEvent::Site { site: Site::of_host(name), event });
+        let borrowed = |from: &str| SiteEvent::RobotsBorrowed {
+            origin: url("http://in.test/").origin(),
+            lender: url(from).origin(),
+            read_at: at,
+        };
+        for (event, wanted) in [
+            (NodeEvent::PageStored { url: url("http://www.out.test/"), at }, true),
+            (NodeEvent::PageStored { url: url("http://in.test/"), at }, false),
+            (NodeEvent::SiteFound { site: Site::of_host("out.test"), by: FoundBy::Link, at }, true),
+            (of_site("out.test", SiteEvent::CycleResumed), true),
+            (of_site("in.test", SiteEvent::CycleResumed), false),
+            (of_site("in.test", borrowed("http://out.test/")), true),
+            (of_site("in.test", borrowed("http://in.test/")), false),
+            (recorded(LedgerEvent::Excluded { domain: domain.clone(), exclusion: why.clone() }), false),
+            (recorded(LedgerEvent::Included { domain: domain.clone() }), false),
+        ] {
+            assert_eq!(event.is_covered_by(&exclusions), wanted, "{event:?}");
+        }
     }
 
     #[test]
