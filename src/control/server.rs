@@ -40,6 +40,9 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// A peer that takes nothing of a stream for so long is let go.
 const STREAM_WRITE_TIMEOUT: Duration = Duration::from_secs(600);
 
+/// The same where a stream ends because the node stops: it has had its time, and the node is held up by it.
+const STOP_WRITE_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// How often a peer of a stream that has no more to say is looked after.
 const PEER_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -169,15 +172,15 @@ async fn stream_to(
     lines: LineReader<OwnedReadHalf>,
     mut stopped: watch::Receiver<bool>,
 ) {
-    let end = tokio::select! {
+    let (end, patience) = tokio::select! {
         biased;
         _ = stopped.wait_for(|stopped| *stopped) => {
-            Err(ControlError::new(ErrorCode::Stopping, "the node is on its way down"))
+            (Err(ControlError::new(ErrorCode::Stopping, "the node is on its way down")), STOP_WRITE_TIMEOUT)
         }
         () = peer_gone(lines) => return,
-        end = node.stream(command, &mut sink) => end,
+        end = node.stream(command, &mut sink) => (end, WRITE_TIMEOUT),
     };
-    sink.end(&end, WRITE_TIMEOUT).await;
+    sink.end(&end, patience).await;
 }
 
 /// Ends when the peer has closed its side for reading. That it has no more to say itself is no end.
