@@ -147,10 +147,11 @@ fn watcher_hears_of_each_request_and_each_record_and_of_what_the_operator_does()
 }
 
 #[test]
-fn export_has_every_record_once_ends_with_their_count_and_stops_for_an_exclusion() {
+fn streams_tell_all_of_it_once_and_stop_for_an_exclusion() {
     let rig = rig(3, 24);
     let mut node = rig.node_with_seeds(&[]);
     rig.wait_for_start(&mut node);
+    let slow_watcher = slow_stream(&rig, "watch");
     node.wait_until("all sites are finished", || all_finished(&rig, 24));
     let (records, last) = export(&rig, None);
     let urls: BTreeSet<&str> = records.iter().map(|record| record["url"].as_str().unwrap()).collect();
@@ -166,9 +167,7 @@ fn export_has_every_record_once_ends_with_their_count_and_stops_for_an_exclusion
     // A reader that takes nothing: the export stands, far from its end, when everything is excluded.
     let num_bytes: usize = records.iter().map(|record| record.to_string().len()).sum();
     assert!(num_bytes > 300 << 10, "{num_bytes} bytes would fit into the socket");
-    let mut slow = UnixStream::connect(rig.socket()).unwrap();
-    slow.write_all(b"{\"v\":1,\"id\":1,\"command\":\"export\"}\n").unwrap();
-    let mut reader = BufReader::new(slow);
+    let mut reader = slow_stream(&rig, "export");
     let mut first = String::new();
     reader.read_line(&mut first).unwrap();
     rig.ask(&["exclude", "test", "--reason", "all of it"]);
@@ -182,5 +181,24 @@ fn export_has_every_record_once_ends_with_their_count_and_stops_for_an_exclusion
     }
     assert!(num_lines < records.len(), "{num_lines} of {} came, whole: {is_whole}", records.len());
     assert_eq!(export(&rig, None).0.len(), 0);
+
+    // What the socket had taken before is all that the watcher hears of them; what waited for it in the node is not told any more.
+    let mut num_told = 0;
+    for line in slow_watcher.lines() {
+        let Ok(line) = serde_json::from_str::<Value>(&line.unwrap()) else { break };
+        if line["event"]["event"] == "exclusion" {
+            break;
+        }
+        num_told += 1;
+    }
+    let num_requests = rig.web().log().entries().len();
+    assert!(num_told > 0 && num_told < num_requests, "{num_told} events of {num_requests} requests");
     end(&rig, &mut node);
+}
+
+/// A stream of which nothing is read yet.
+fn slow_stream(rig: &Rig, command: &str) -> BufReader<UnixStream> {
+    let mut stream = UnixStream::connect(rig.socket()).unwrap();
+    stream.write_all(format!("{{\"v\":1,\"id\":1,\"command\":\"{command}\"}}\n").as_bytes()).unwrap();
+    BufReader::new(stream)
 }

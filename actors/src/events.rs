@@ -11,7 +11,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use lohisoftbot_core::ledger::{LedgerEntry, LedgerEvent, WaitReason};
+use lohisoftbot_core::exclusion::Exclusions;
+use lohisoftbot_core::ledger::{LedgerEntry, LedgerEvent, SiteEvent, WaitReason};
 use lohisoftbot_core::site::Site;
 use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
@@ -105,6 +106,35 @@ impl FoundBy {
 }
 
 impl NodeEvent {
+    /// The host that it is about, as closely as it says; none for what the operator did to the exclusions.
+    pub fn host(&self) -> Option<&str> {
+        match self {
+            Self::Recorded(entry) => match &entry.event {
+                LedgerEvent::Site { event: SiteEvent::Ticket { url, .. }, .. } => Some(url.host()),
+                LedgerEvent::Site { event: SiteEvent::RobotsBorrowed { origin, .. }, .. } => Some(origin.host()),
+                LedgerEvent::Site { site, .. } => Some(site.as_str()),
+                LedgerEvent::Excluded { .. } | LedgerEvent::Included { .. } => None,
+            },
+            Self::PageStored { url, .. } | Self::PageRemoved { url, .. } => Some(url.host()),
+            Self::SiteParked { site, .. } | Self::SiteFound { site, .. } => Some(site.as_str()),
+        }
+    }
+
+    /// Whether it must not be told while `exclusions` are in force: it is about one of them, or names one. That a domain was excluded
+    /// or taken back in is told all the same.
+    pub fn is_covered_by(&self, exclusions: &Exclusions) -> bool {
+        let lender = match self {
+            Self::Recorded(entry) => match &entry.event {
+                LedgerEvent::Site { event: SiteEvent::RobotsBorrowed { lender, .. }, .. } => Some(lender.host()),
+                LedgerEvent::Site { .. } | LedgerEvent::Excluded { .. } | LedgerEvent::Included { .. } => None,
+            },
+            Self::PageStored { .. } | Self::PageRemoved { .. } | Self::SiteParked { .. } | Self::SiteFound { .. } => {
+                None
+            }
+        };
+        self.host().into_iter().chain(lender).any(|host| exclusions.covers_host(host))
+    }
+
     /// Whether it is about `wanted`.
     fn is_about(&self, wanted: &Site) -> bool {
         match self {
@@ -221,6 +251,7 @@ impl Drop for Watch {
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt;
+    use lohisoftbot_core::exclusion::{Domain, Exclusion};
 
     use super::*;
 
@@ -231,6 +262,36 @@ mod tests {
 
     fn next(watch: &Watch) -> Option<Watched> {
         watch.next().now_or_never()
+    }
+
+    #[test]
+    fn what_is_about_an_excluded_host_or_names_one_is_covered_and_the_exclusion_itself_is_not() {
+        let domain = Domain::parse("out.test").expect("it is a domain");
+        let why = Exclusion { at: Timestamp::EPOCH, reason: String::new() };
+        let mut exclusions = Exclusions::default();
+        exclusions.insert(domain.clone(), why.clone());
+        let url = |text: &str| PageUrl::parse(text, None).expect("it is a URL");
+        let at = Timestamp::EPOCH;
+        let recorded = |event| NodeEvent::Recorded(Arc::new(LedgerEntry { seq: 1, at, event }));
+        let of_site = |name: &str, event| recorded(LedgerEvent::Site { site: Site::of_host(name), event });
+        let borrowed = |from: &str| SiteEvent::RobotsBorrowed {
+            origin: url("http://in.test/").origin(),
+            lender: url(from).origin(),
+            read_at: at,
+        };
+        for (event, wanted) in [
+            (NodeEvent::PageStored { url: url("http://www.out.test/"), at }, true),
+            (NodeEvent::PageStored { url: url("http://in.test/"), at }, false),
+            (NodeEvent::SiteFound { site: Site::of_host("out.test"), by: FoundBy::Link, at }, true),
+            (of_site("out.test", SiteEvent::CycleResumed), true),
+            (of_site("in.test", SiteEvent::CycleResumed), false),
+            (of_site("in.test", borrowed("http://out.test/")), true),
+            (of_site("in.test", borrowed("http://in.test/")), false),
+            (recorded(LedgerEvent::Excluded { domain: domain.clone(), exclusion: why.clone() }), false),
+            (recorded(LedgerEvent::Included { domain: domain.clone() }), false),
+        ] {
+            assert_eq!(event.is_covered_by(&exclusions), wanted, "{event:?}");
+        }
     }
 
     #[test]

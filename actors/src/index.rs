@@ -194,9 +194,10 @@ impl IndexActor {
             | StoreChange::Exclude { .. }
             | StoreChange::Include { .. } => None,
         };
+        // Kept for whoever watches now, so that it costs nothing where nobody does.
         let subject = match &change {
-            StoreChange::SavePage { record, .. } => Some(record.url.clone()),
-            StoreChange::RemovePage { url } => Some(url.clone()),
+            StoreChange::SavePage { record, .. } => self.events.is_watched().then(|| record.url.clone()),
+            StoreChange::RemovePage { url } => self.events.is_watched().then(|| url.clone()),
             StoreChange::RenewPage { .. }
             | StoreChange::SaveSite { .. }
             | StoreChange::FinishCycle { .. }
@@ -213,7 +214,7 @@ impl IndexActor {
                 if matches!(done, Applied::Saved(_)) {
                     stats.num_pages_stored.add_one();
                 }
-                if let Some(url) = subject.filter(|_| events.is_watched()) {
+                if let Some(url) = subject {
                     tell_of_page(&events, url, &done, clock.now());
                 }
                 // Whoever asked may be gone; the change stands all the same.

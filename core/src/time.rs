@@ -38,13 +38,18 @@ impl Timestamp {
 
     /// This point moved on by `span`; stays at the last representable point instead of overflowing.
     pub fn plus(self, span: Duration) -> Self {
-        Self(self.0.saturating_add(u64::try_from(span.as_millis()).unwrap_or(u64::MAX)))
+        Self(self.0.saturating_add(whole_millis(span)))
     }
 
     /// The span from `earlier` to this point; zero if `earlier` is the later one.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(self.0.saturating_sub(earlier.0))
     }
+}
+
+/// A span in whole milliseconds, rounded down.
+pub fn whole_millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl fmt::Display for Timestamp {

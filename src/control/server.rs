@@ -25,6 +25,9 @@ use super::socket::ControlSocket;
 /// Connections that are served at once.
 pub const MAX_CONNECTIONS: usize = 32;
 
+/// Connections of them that may be streams: however many read along, there is a place left for a command.
+pub const MAX_STREAMS: usize = 16;
+
 /// A connection on which no request comes for so long is closed.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -36,6 +39,9 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// A peer that takes nothing of a stream for so long is let go.
 const STREAM_WRITE_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// The same where a stream ends because the node stops: it has had its time, and the node is held up by it.
+const STOP_WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How often a peer of a stream that has no more to say is looked after.
 const PEER_CHECK_INTERVAL: Duration = Duration::from_secs(1);
@@ -58,7 +64,7 @@ pub trait NodeControl {
 /// The answer to `shutdown` has been sent when this returns, if the node signals `stop` from within that command.
 pub async fn serve(socket: ControlSocket, node: Rc<dyn NodeControl>, stop: impl Future<Output = ()>) {
     let (stopping, stopped) = watch::channel(false);
-    let num_open = Rc::new(Cell::new(0));
+    let (num_open, num_streams) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
     tokio::pin!(stop);
     loop {
         let accepted = tokio::select! {
@@ -67,8 +73,9 @@ pub async fn serve(socket: ControlSocket, node: Rc<dyn NodeControl>, stop: impl 
         };
         match accepted {
             Ok((stream, _)) => {
-                let slot = Slot::take(&num_open);
-                tokio::task::spawn_local(connection(stream, slot, node.clone(), stopped.clone()));
+                let slot = Slot::take(&num_open, MAX_CONNECTIONS);
+                let served = connection(stream, slot, num_streams.clone(), node.clone(), stopped.clone());
+                tokio::task::spawn_local(served);
             }
             Err(error) => {
                 tracing::warn!(%error, "control socket cannot take a connection");
@@ -83,12 +90,12 @@ pub async fn serve(socket: ControlSocket, node: Rc<dyn NodeControl>, stop: impl 
     stopping.closed().await;
 }
 
-/// One of the places for connections; taken and given back in pairs.
+/// One of the places for connections, or for streams; taken and given back in pairs.
 struct Slot(Rc<Cell<usize>>);
 
 impl Slot {
-    fn take(num_open: &Rc<Cell<usize>>) -> Option<Self> {
-        if num_open.get() >= MAX_CONNECTIONS {
+    fn take(num_open: &Rc<Cell<usize>>, most: usize) -> Option<Self> {
+        if num_open.get() >= most {
             return None;
         }
         num_open.set(num_open.get() + 1);
@@ -105,6 +112,7 @@ impl Drop for Slot {
 async fn connection(
     stream: UnixStream,
     slot: Option<Slot>,
+    num_streams: Rc<Cell<usize>>,
     node: Rc<dyn NodeControl>,
     mut stopped: watch::Receiver<bool>,
 ) {
@@ -130,11 +138,15 @@ async fn connection(
             Ok(Ok(Frame::Line(line))) => match read_request(&line) {
                 (id, Ok(command)) => {
                     tracing::debug!(command = command.name(), "control command");
-                    if command.is_stream() {
+                    if !command.is_stream() {
+                        (id, node.call(command).await)
+                    } else if let Some(_place) = Slot::take(&num_streams, MAX_STREAMS) {
                         let sink = LineSink::new(output, id, STREAM_WRITE_TIMEOUT);
                         return stream_to(sink, &*node, command, lines, stopped).await;
+                    } else {
+                        let message = format!("{MAX_STREAMS} streams are open: close one");
+                        (id, Err(ControlError::new(ErrorCode::Busy, message)))
                     }
-                    (id, node.call(command).await)
                 }
                 (id, Err(error)) => (id, Err(error)),
             },
@@ -160,15 +172,15 @@ async fn stream_to(
     lines: LineReader<OwnedReadHalf>,
     mut stopped: watch::Receiver<bool>,
 ) {
-    let end = tokio::select! {
+    let (end, patience) = tokio::select! {
         biased;
         _ = stopped.wait_for(|stopped| *stopped) => {
-            Err(ControlError::new(ErrorCode::Stopping, "the node is on its way down"))
+            (Err(ControlError::new(ErrorCode::Stopping, "the node is on its way down")), STOP_WRITE_TIMEOUT)
         }
         () = peer_gone(lines) => return,
-        end = node.stream(command, &mut sink) => end,
+        end = node.stream(command, &mut sink) => (end, WRITE_TIMEOUT),
     };
-    sink.end(&end, WRITE_TIMEOUT).await;
+    sink.end(&end, patience).await;
 }
 
 /// Ends when the peer has closed its side for reading. That it has no more to say itself is no end.

@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::Path;
 
 use lohisoftbot_core::config::Config;
-use serde_json::json;
 
 use super::args::DumpArgs;
 use super::output::{Column, column, detail};
@@ -12,7 +11,7 @@ use super::{DumpError, rows};
 use crate::config_file;
 use crate::io::data_dir::DataDir;
 use crate::io::ledger_files::LedgerReader;
-use crate::node::{assemble, audit_ledger};
+use crate::node::{assemble, audit_ledger, finding_fields};
 
 const COLUMNS: &[Column] =
     &[column("promise"), column("finding"), column("at"), column("site"), column("url"), column("what"), detail("seq")];
@@ -29,16 +28,7 @@ pub fn write(args: &DumpArgs, dir: &DataDir, config: Option<&Path>, output: &mut
     let report = audit_ledger(&LedgerReader::new(&dir.ledger()), args.site.clone(), assemble::audit_rules(&config))?;
     let mut writer = rows(args, COLUMNS, output);
     for finding in report.findings.iter().take(args.limit.unwrap_or(usize::MAX)) {
-        let breach = &finding.breach;
-        writer.row(vec![
-            json!(breach.promise().number()),
-            json!(breach.code()),
-            json!(finding.at.to_string()),
-            json!(finding.site),
-            json!(finding.url),
-            json!(breach.describe()),
-            json!(finding.seq),
-        ])?;
+        writer.row(finding_fields(finding).map(|(_, value)| value).into())?;
     }
     writer.finish()?;
     if report.num_violations > 0 { Err(DumpError::BrokenPromises(report.summary())) } else { Ok(()) }

@@ -5,6 +5,7 @@ use std::io::Write;
 
 use lohisoftbot_actors::storage::{EntryFilter, EntryKind, LedgerError};
 use lohisoftbot_core::ledger::{LedgerEntry, LedgerEvent, SiteEvent};
+use lohisoftbot_core::time::whole_millis;
 use serde_json::{Value, json};
 
 use super::args::DumpArgs;
@@ -87,8 +88,7 @@ fn values(entry: &LedgerEntry) -> Vec<Value> {
             }
             if let SiteEvent::Outcome { ticket: number, wire_bytes, took, delay, .. } = event {
                 ticket = json!(number);
-                let millis = |span: &std::time::Duration| json!(u64::try_from(span.as_millis()).unwrap_or(u64::MAX));
-                sizes = [json!(wire_bytes), millis(took), millis(delay)];
+                sizes = [json!(wire_bytes), json!(whole_millis(*took)), json!(whole_millis(*delay))];
                 status = json!(event.status());
             }
             (site.as_str(), event.describe())

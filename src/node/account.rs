@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use lohisoftbot_actors::storage::{EntryFilter, EntryKind, LedgerError, SnapshotLines};
-use lohisoftbot_core::audit::{AuditReport, AuditRules, Auditor, History};
+use lohisoftbot_core::audit::{AuditReport, AuditRules, Auditor, Finding, History};
 use lohisoftbot_core::ledger::{LedgerEntry, LedgerEvent, SiteEvent, TicketNumber};
 use lohisoftbot_core::site::Site;
 use lohisoftbot_core::time::Timestamp;
@@ -134,33 +134,51 @@ impl NodeApi {
     }
 
     pub(super) async fn audit(&self, site: Option<Site>) -> Answer {
+        // It reads all of the ledger: two at once would only take each other's turns at the disk.
+        let Ok(_turn) = self.auditing.try_acquire() else {
+            return Err(ControlError::new(ErrorCode::Busy, "an audit is under way; ask again when it is done"));
+        };
         let (reader, rules) = (self.ledger_reader.clone(), self.audit_rules.clone());
         let report = self.in_background(move || audit_ledger(&reader, site, rules)).await?;
         Ok(audit_answer(&report))
     }
 
-    /// Reads the ledger on a thread that may block.
+    /// Reads the ledger on a thread that may block. A node that stops waits for no such read: it ends it.
     pub(super) async fn in_background<T: Send + 'static>(
         &self,
         read: impl FnOnce() -> Result<T, LedgerError> + Send + 'static,
     ) -> Result<T, ControlError> {
-        let read = tokio::task::spawn_blocking(read).await.map_err(|_| gone())?;
+        let mut told = self.teller.subscribe();
+        let read = tokio::select! {
+            biased;
+            _ = told.wait_for(|is_told| *is_told) => {
+                self.ledger_reader.stop();
+                return Err(ControlError::new(ErrorCode::Stopping, "the node is on its way down"));
+            }
+            read = tokio::task::spawn_blocking(read) => read.map_err(|_| gone())?,
+        };
         read.map_err(|error| ControlError::new(ErrorCode::Internal, format!("the ledger cannot be read: {error}")))
     }
 }
 
+/// A finding, field by field, in reading order.
+pub fn finding_fields(finding: &Finding) -> [(&'static str, Value); 7] {
+    let breach = &finding.breach;
+    [
+        ("promise", json!(breach.promise().number())),
+        ("finding", json!(breach.code())),
+        ("at", json!(finding.at.to_string())),
+        ("site", json!(finding.site)),
+        ("url", json!(finding.url)),
+        ("what", json!(breach.describe())),
+        ("seq", json!(finding.seq)),
+    ]
+}
+
 /// A report as an answer.
 pub fn audit_answer(report: &AuditReport) -> Value {
-    let finding = |finding: &lohisoftbot_core::audit::Finding| {
-        json!({
-            "promise": finding.breach.promise().number(),
-            "finding": finding.breach.code(),
-            "at": finding.at.to_string(),
-            "site": finding.site,
-            "url": finding.url,
-            "what": finding.breach.describe(),
-            "seq": finding.seq,
-        })
+    let finding = |finding: &Finding| {
+        Value::Object(finding_fields(finding).into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     };
     let num_left_out = report.num_violations.saturating_sub(report.findings.len().min(MAX_LISTED_FINDINGS) as u64);
     json!({

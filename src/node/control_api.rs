@@ -25,7 +25,7 @@ use lohisoftbot_core::site::Site;
 use lohisoftbot_core::site_row::{SiteRow, SiteStanding};
 use lohisoftbot_core::time::Timestamp;
 use serde_json::{Value, json};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 use super::{Node, assemble, explain};
 use crate::control::{Command, ControlError, ErrorCode, LineSink, NodeControl, SiteFilter};
@@ -51,9 +51,11 @@ pub struct NodeApi {
     pub(super) discovery: DiscoverySettings,
     pub(super) audit_rules: AuditRules,
     pub(super) events: EventHub,
-    /// Grows before an exclusion is answered: what an export has read before is looked at again then.
+    /// Grows before an exclusion is answered: what a stream has read before is looked at again then.
     pub(super) excluded: Rc<watch::Sender<Exclusions>>,
-    teller: Rc<watch::Sender<bool>>,
+    pub(super) teller: Rc<watch::Sender<bool>>,
+    /// One audit at a time.
+    pub(super) auditing: Rc<Semaphore>,
 }
 
 pub(super) type Answer = Result<Value, ControlError>;
@@ -78,6 +80,7 @@ impl NodeApi {
             events: node.events.clone(),
             excluded: Rc::new(watch::Sender::new(Exclusions::default())),
             teller,
+            auditing: Rc::new(Semaphore::new(1)),
         }
     }
 
@@ -306,7 +309,20 @@ impl NodeControl for NodeApi {
             match command {
                 Command::Watch { site } => self.watch(site, lines).await,
                 Command::Export { site } => self.export(site, lines).await,
-                other => self.call(other).await,
+                Command::Status
+                | Command::Seed { .. }
+                | Command::Site { .. }
+                | Command::Sites { .. }
+                | Command::Explain { .. }
+                | Command::Ledger { .. }
+                | Command::Audit { .. }
+                | Command::Exclude { .. }
+                | Command::Include { .. }
+                | Command::Exclusions
+                | Command::Recrawl { .. }
+                | Command::Pause
+                | Command::Resume
+                | Command::Shutdown => self.call(command).await,
             }
         }
         .boxed_local()

@@ -1,11 +1,11 @@
 //! What happens, as JSON: one object for each event, with a word of its kind that never changes.
 
-use std::time::Duration;
-
 use lohisoftbot_actors::events::{NodeEvent, Watched};
 use lohisoftbot_actors::storage::EntryKind;
 use lohisoftbot_core::ledger::{LedgerEntry, LedgerEvent, RequestKind, RobotsGround, SiteEvent};
 use serde_json::{Map, Value, json};
+
+pub use lohisoftbot_core::time::whole_millis as millis;
 
 /// What a watcher is told.
 pub fn watched(told: &Watched) -> Value {
@@ -108,9 +108,4 @@ pub fn under(ground: &RobotsGround) -> String {
         RobotsGround::Line { text, .. } => text.clone(),
         RobotsGround::RobotsFile | RobotsGround::NoRule => ground.describe(),
     }
-}
-
-/// A span in whole milliseconds.
-pub fn millis(span: Duration) -> u64 {
-    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }

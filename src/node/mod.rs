@@ -44,7 +44,7 @@ use crate::io::network::Network;
 use crate::io::sled_store::{SledStore, StoreOptions};
 use guard::GuardedNetwork;
 
-pub use account::audit_ledger;
+pub use account::{audit_ledger, finding_fields};
 pub use control_api::NodeApi;
 
 /// A node could not be started. Nothing was crawled.

@@ -1,9 +1,11 @@
 //! `watch` and `export`: what goes on for as long as somebody reads.
 //!
-//! Nothing here holds the node up: events wait in a bounded buffer, records are read a site at a time when their turn comes. An export
-//! honours exclusions to the byte: once `exclude` is answered no part of a record of that domain leaves, even if half of its line had.
+//! Nothing here holds the node up: events wait in a bounded buffer, records are read a site at a time when their turn comes. Both honour
+//! exclusions to the byte: once `exclude` is answered no part of an event or a record of that domain leaves, even if half of its line had.
 
+use lohisoftbot_actors::events::Watched;
 use lohisoftbot_actors::index::ReadStore;
+use lohisoftbot_core::exclusion::Exclusions;
 use lohisoftbot_core::record::PageRecord;
 use lohisoftbot_core::site::Site;
 use serde_json::{Value, json};
@@ -20,7 +22,12 @@ impl NodeApi {
         let watch = self.events.watch(site);
         loop {
             let told = watch.next().await;
-            lines.send(&event_json::watched(&told)).await.map_err(|_| cut())?;
+            let line = event_json::watched(&told);
+            self.send_unless_excluded(&line, lines, |exclusions| match &told {
+                Watched::Event(event) => event.is_covered_by(exclusions),
+                Watched::Missed(_) => false,
+            })
+            .await?;
         }
     }
 
@@ -48,29 +55,37 @@ impl NodeApi {
 
     /// Sends the records of one site; says how many.
     async fn export_site(&self, site: Site, lines: &mut LineSink) -> Result<u64, ControlError> {
-        let mut excluded = self.excluded.subscribe();
-        // What was excluded before this is not in the store any more.
-        excluded.mark_unchanged();
         let mut num_sent = 0;
-        for record in self.read_store(move |store| store.pages_of(&site)).await? {
-            let host = record.url.host();
+        for mut record in self.read_store(move |store| store.pages_of(&site)).await? {
+            // As the store does it. What is excluded while the line is on its way takes the whole line back.
+            record.canonical = record.canonical.filter(|url| !self.excluded.borrow().covers_host(url.host()));
             let line = record_json(&record);
-            // Looked at whenever the peer takes more, and before it does.
-            let is_out = excluded.wait_for(|exclusions| exclusions.covers_host(host));
-            tokio::select! {
-                biased;
-                _ = is_out => {
-                    if !lines.take_back() {
-                        return Err(cut());
-                    }
-                }
-                sent = lines.send(&line) => {
-                    sent.map_err(|_| cut())?;
-                    num_sent += 1;
-                }
-            }
+            let names_excluded = |exclusions: &Exclusions| {
+                [Some(&record.url), record.canonical.as_ref()]
+                    .into_iter()
+                    .flatten()
+                    .any(|url| exclusions.covers_host(url.host()))
+            };
+            num_sent += u64::from(self.send_unless_excluded(&line, lines, names_excluded).await?);
         }
         Ok(num_sent)
+    }
+
+    /// Sends a line, and says whether it went out. One that `is_out` by the exclusions in force, or by one that comes while the peer takes
+    /// its time, does not: it is taken back, or cut where a part of it has left.
+    async fn send_unless_excluded(
+        &self,
+        line: &Value,
+        lines: &mut LineSink,
+        is_out: impl Fn(&Exclusions) -> bool,
+    ) -> Result<bool, ControlError> {
+        let mut excluded = self.excluded.subscribe();
+        tokio::select! {
+            // Looked at whenever the peer takes more, and before it does.
+            biased;
+            _ = excluded.wait_for(is_out) => if lines.take_back() { Ok(false) } else { Err(cut()) },
+            sent = lines.send(line) => sent.map(|()| true).map_err(|_| cut()),
+        }
     }
 
     async fn read_store<T: Send + 'static>(

@@ -13,7 +13,7 @@ use lohisoftbot_core::url::PageUrl;
 use super::{Discovery, FrontierActor};
 use crate::events::FoundBy;
 use crate::host::InlinksFound;
-use crate::storage::{RecordStore, StoreChange};
+use crate::storage::{Applied, RecordStore, StoreChange};
 
 /// Links that lead out of the site they stand on.
 #[derive(Debug, Message)]
@@ -56,15 +56,24 @@ impl FrontierActor {
         let take_up = move |store: &mut dyn RecordStore| {
             let mut found = Vec::new();
             for (site, url) in by_site {
-                if store.site(&site)?.is_some() {
-                    stats.dropped_links.count(LinkDrop::RestingSite);
-                } else if store.stats().num_sites >= max_sites {
+                // First, since it asks nothing of the disk: at the cap a page of hundreds of links costs no look-up.
+                if store.stats().num_sites >= max_sites {
                     stats.dropped_links.count(LinkDrop::TooManySites);
+                } else if store.site(&site)?.is_some() {
+                    stats.dropped_links.count(LinkDrop::RestingSite);
                 } else {
                     let seed = Seed { url: url.origin().home(), scheme: SeedScheme::Written };
                     let row = Box::new(SiteRow::new(site.clone(), vec![seed], now));
-                    store.apply(StoreChange::SaveSite { row, frontier: None, robots: None })?;
-                    found.push(site);
+                    match store.apply(StoreChange::SaveSite { row, frontier: None, robots: None })? {
+                        // It was excluded since the link was looked at.
+                        Applied::RefusedExcluded { .. } => stats.dropped_links.count(LinkDrop::Excluded),
+                        Applied::Done
+                        | Applied::Absent
+                        | Applied::Saved(_)
+                        | Applied::RefusedFull
+                        | Applied::Finished(_)
+                        | Applied::Excluded(_) => found.push(site),
+                    }
                 }
             }
             Ok(found)

@@ -45,10 +45,11 @@ pub(super) struct SiteAudit {
     pub(super) num_requests: u32,
     unseen_before: Option<Timestamp>,
     cycle: Option<Cycle>,
-    open: Option<Open>,
+    /// On the heap, since hardly a site has one at any moment.
+    open: Option<Box<Open>>,
     last_ticket: Option<TicketNumber>,
     last: Option<(Timestamp, Duration)>,
-    last_page: Option<PageUrl>,
+    last_page_was_home: bool,
     wait: Option<(Timestamp, WaitReason)>,
     busy: Option<u16>,
     rung: u8,
@@ -67,7 +68,7 @@ impl SiteAudit {
             open: None,
             last_ticket: None,
             last: None,
-            last_page: None,
+            last_page_was_home: false,
             wait: None,
             busy: None,
             rung: 0,
@@ -91,8 +92,8 @@ impl SiteAudit {
             SiteEvent::CycleOpened { cycle, next_cycle_at } => {
                 self.open_cycle(rules, at, *cycle, *next_cycle_at, found);
             }
-            SiteEvent::CycleClosed { reason: _ } => self.set_cycle_open(false),
-            SiteEvent::CycleResumed => self.set_cycle_open(true),
+            SiteEvent::CycleClosed { reason: _ } => self.cycle.iter_mut().for_each(|cycle| cycle.is_open = false),
+            SiteEvent::CycleResumed => self.cycle.iter_mut().for_each(|cycle| cycle.is_open = true),
             SiteEvent::Ticket { ticket, kind, url, ground, from: _ } => {
                 self.num_requests += 1;
                 let mut breaches = Vec::new();
@@ -101,7 +102,7 @@ impl SiteAudit {
                 found.extend(breaches.into_iter().map(|breach| (Some(url.to_string()), breach)));
                 let excluded_by =
                     exclusions.covering(url.host()).map(|(domain, exclusion)| (domain.clone(), exclusion.at));
-                self.open = Some(Open { ticket: *ticket, kind: *kind, url: url.clone(), at, excluded_by });
+                self.open = Some(Box::new(Open { ticket: *ticket, kind: *kind, url: url.clone(), at, excluded_by }));
             }
             SiteEvent::Outcome { ticket, end, took, delay, .. } => {
                 self.close(rules, at, *ticket, *end, *took, *delay, found);
@@ -114,7 +115,7 @@ impl SiteAudit {
                 self.note_robots_failure(at, *reason, *rung);
             }
             SiteEvent::BarrierStreak(streak) => {
-                let at_home = *streak > 0 && self.last_page.as_ref().is_some_and(PageUrl::is_home);
+                let at_home = *streak > 0 && self.last_page_was_home;
                 if *streak >= MANY_BARRIERS || at_home {
                     self.behind_barrier_until = self.behind_barrier_until.max(at.plus(BARRIER_REST));
                 }
@@ -142,12 +143,9 @@ impl SiteAudit {
             num_page_requests: account.num_page_requests.into(),
             origins: account.robots_origins.clone(),
         });
-        self.open = account.open.as_ref().map(|open| Open {
-            ticket: open.ticket,
-            kind: open.kind,
-            url: open.url.clone(),
-            at,
-            excluded_by: None,
+        self.open = account.open.as_ref().map(|open| {
+            let (ticket, kind, url) = (open.ticket, open.kind, open.url.clone());
+            Box::new(Open { ticket, kind, url, at, excluded_by: None })
         });
         self.last_ticket = Some(account.last_ticket);
         self.last = account.last_ended_at.map(|ended_at| (ended_at, account.delay));
@@ -184,12 +182,6 @@ impl SiteAudit {
             found.push((None, Breach::IntervalTooShort { next_cycle_at: next_at, interval: rules.shortest_interval }));
         }
         self.cycle = Some(Cycle { number, next_at, is_open: true, num_page_requests: 0, origins: Vec::new() });
-    }
-
-    fn set_cycle_open(&mut self, is_open: bool) {
-        if let Some(cycle) = &mut self.cycle {
-            cycle.is_open = is_open;
-        }
     }
 
     fn check_ticket(
@@ -267,7 +259,7 @@ impl SiteAudit {
     ) {
         let adaptive = took.saturating_mul(rules.response_time_factor).min(rules.max_adaptive_delay);
         self.last = Some((at, delay.max(rules.min_delay).max(adaptive)));
-        let Some(open) = self.open.take_if(|open| open.ticket == ticket) else {
+        let Some(open) = self.open.take_if(|open| open.ticket == ticket).map(|open| *open) else {
             // Its ticket may stand among what expired.
             if self.last_ticket.is_some() || self.unseen_before.is_none() {
                 found.push((None, Breach::OutcomeWithoutTicket { ticket }));
@@ -285,7 +277,7 @@ impl SiteAudit {
             RequestKind::Robots => self.files.ended(&open.url, open.at, at, end),
             RequestKind::Page | RequestKind::Sitemap => {
                 self.files.other_ended();
-                self.last_page = Some(open.url);
+                self.last_page_was_home = open.url.is_home();
             }
         }
         self.busy = match end {

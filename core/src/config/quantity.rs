@@ -55,7 +55,7 @@ pub fn parse_size(text: &str) -> Result<u64, QuantityError> {
 
 /// A span in the largest unit that divides it; what is finer than a millisecond is dropped.
 pub fn show_span(span: Duration) -> String {
-    show(u64::try_from(span.as_millis()).unwrap_or(u64::MAX), &SPAN_UNITS, "0s")
+    show(crate::time::whole_millis(span), &SPAN_UNITS, "0s")
 }
 
 /// A size in the largest unit that divides it.

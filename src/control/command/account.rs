@@ -5,7 +5,7 @@ use std::time::Duration;
 use lohisoftbot_core::config::{parse_span, show_span};
 use lohisoftbot_core::site::Site;
 use lohisoftbot_core::sitemap::parse_moment;
-use lohisoftbot_core::time::Timestamp;
+use lohisoftbot_core::time::{Timestamp, whole_millis};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ impl Since {
     pub fn moment(self, now: Timestamp) -> Timestamp {
         match self {
             Self::At(at) => at,
-            Self::Ago(span) => Timestamp::from_millis(now.as_millis().saturating_sub(millis(span))),
+            Self::Ago(span) => Timestamp::from_millis(now.as_millis().saturating_sub(whole_millis(span))),
         }
     }
 
@@ -51,10 +51,6 @@ impl Since {
             Self::Ago(span) => show_span(span),
         }
     }
-}
-
-fn millis(span: Duration) -> u64 {
-    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Of `ledger`.

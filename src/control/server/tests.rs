@@ -192,6 +192,30 @@ fn more_connections_than_there_are_places_are_told_so() {
 }
 
 #[test]
+fn streams_leave_places_for_commands_and_a_stream_too_many_is_told_so() {
+    with_server(|path| {
+        let request = b"{\"v\":1,\"id\":1,\"command\":\"watch\"}\n";
+        let open = || {
+            let mut stream = StdStream::connect(&path).unwrap();
+            stream.write_all(request).unwrap();
+            let first = read_line(&mut stream);
+            (stream, first)
+        };
+        let streams: Vec<_> = (0..MAX_STREAMS).map(|_| open()).collect();
+        assert!(streams.iter().all(|(_, first)| first.contains("\"number\":0")));
+        let (mut refused, answer) = open();
+        assert!(answer.contains("\"busy\"") && answer.contains("16 streams are open"), "{answer}");
+        refused.write_all(b"{\"v\":1,\"id\":2,\"command\":\"pause\"}\n").unwrap();
+        assert!(read_line(&mut refused).contains("\"ok\":true"), "the connection is good for a command");
+        drop(streams);
+        // A place comes free as soon as the server has seen the end of a stream.
+        while open().1.contains("\"busy\"") {
+            std::thread::yield_now();
+        }
+    });
+}
+
+#[test]
 fn shutdown_is_answered_before_the_server_ends() {
     with_server(|path| {
         let mut idle = StdStream::connect(&path).unwrap();

@@ -61,6 +61,19 @@ fn check(dir: &Path, site: &str) -> usize {
 }
 
 #[test]
+fn reader_that_is_stopped_ends_what_it_reads_with_an_error_and_its_clones_too() {
+    let dir = TempDir::new().unwrap();
+    let _ledger = ledger(dir.path(), 70, 7);
+    let reader = LedgerReader::with_indexes(dir.path());
+    let mut entries = reader.stream(EntryFilter::default()).unwrap().entries();
+    assert!(entries.next().unwrap().is_ok());
+    reader.clone().stop();
+    assert!(entries.any(|entry| entry.is_err()));
+    assert!(entries.next().is_none());
+    assert!(reader.of_site(&Site::of_host("site-1.example")).unwrap().all(|entry| entry.is_err()));
+}
+
+#[test]
 fn entries_of_a_site_are_the_same_by_the_index_and_without_it() {
     let dir = TempDir::new().unwrap();
     let _ledger = ledger(dir.path(), 700, 7);

@@ -229,7 +229,8 @@ impl LedgerStore for LedgerFiles {
     }
 }
 
-/// A crash in the middle of a rotation leaves a file that no one relies on yet: its lines are copies.
+/// A crash in the middle of a rotation leaves a file that no one relies on yet: its lines are copies. One in the middle of building an
+/// index, or between the end of a segment and that of its index, leaves a file that nobody would look at again.
 fn remove_unfinished(dir: &Path) -> Result<usize, LedgerError> {
     let mut num_removed = 0;
     for entry in fs::read_dir(dir).map_err(io_error("list", dir))? {
@@ -238,6 +239,11 @@ fn remove_unfinished(dir: &Path) -> Result<usize, LedgerError> {
         if name.starts_with("ledger-") && name.ends_with(segment::UNFINISHED_SUFFIX) {
             fs::remove_file(&path).map_err(io_error("remove", &path))?;
             num_removed += 1;
+        }
+        let is_lone_index = name.ends_with(".idx") && !path.with_extension("log").exists();
+        if name.starts_with("ledger-") && (name.ends_with(".idx.new") || is_lone_index) {
+            // It says nothing, so one that cannot be removed hurts nobody.
+            let _ = fs::remove_file(&path);
         }
     }
     Ok(num_removed)

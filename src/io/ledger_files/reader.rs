@@ -1,15 +1,16 @@
 //! Reading the ledger, beside a running writer if need be: needs no lock, changes no segment, sees what was synced.
 
 use std::collections::VecDeque;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lohisoftbot_actors::storage::{EntryFilter, LedgerError, LedgerRead, LineOrigin};
 use lohisoftbot_core::ledger::LedgerEntry;
 use lohisoftbot_core::site::Site;
 
-use super::segment::{self, Piece, SegmentReader, Tail, damaged};
+use super::segment::{self, Piece, SegmentReader, Tail, damaged, io_error};
 use super::site_entries::{Indexes, SiteEntries};
 
 /// Reads the ledger of one directory.
@@ -18,6 +19,21 @@ pub struct LedgerReader {
     dir: PathBuf,
     indexes: Indexes,
     building: Arc<Mutex<()>>,
+    stop: StopFlag,
+}
+
+/// Ends the reads of a node that stops: a ledger of years is read for longer than anyone waits.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StopFlag(Arc<AtomicBool>);
+
+impl StopFlag {
+    /// An error once it is set; looked at before each frame of `segment`.
+    pub(super) fn check(&self, segment: &Path) -> Result<(), LedgerError> {
+        if self.0.load(Ordering::Relaxed) {
+            return Err(io_error("read on in", segment)(io::Error::new(ErrorKind::Interrupted, "the node stops")));
+        }
+        Ok(())
+    }
 }
 
 /// A line and where it stands.
@@ -47,12 +63,17 @@ pub struct LedgerSummary {
 impl LedgerReader {
     /// A reader of the ledger in `dir`; an empty one where there is no such directory.
     pub fn new(dir: &Path) -> Self {
-        Self { dir: dir.to_owned(), indexes: Indexes::UseOnly, building: Arc::default() }
+        Self { dir: dir.to_owned(), indexes: Indexes::UseOnly, building: Arc::default(), stop: StopFlag::default() }
     }
 
     /// The same for the node that owns the directory: it builds the indexes that are missing or damaged.
     pub fn with_indexes(dir: &Path) -> Self {
         Self { indexes: Indexes::Build, ..Self::new(dir) }
+    }
+
+    /// Ends what this reader and its clones are reading, and whatever they are asked to read from now on, with an error.
+    pub fn stop(&self) {
+        self.stop.0.store(true, Ordering::Relaxed);
     }
 
     /// The lines that `filter` lets through, oldest first, read as they are asked for; its count does not apply here.
@@ -68,7 +89,7 @@ impl LedgerReader {
                 Err(error) => return Err(error),
             }
         }
-        Ok(Lines { filter, segments, current: None, ready: VecDeque::new(), next_seq: None, summary: <_>::default() })
+        Ok(self.lines(segments, filter))
     }
 
     /// The entries that are about a site, oldest first, read as they are asked for.
@@ -79,8 +100,16 @@ impl LedgerReader {
 
     /// The lines of one segment.
     pub(super) fn lines_of(&self, segment: PathBuf, filter: EntryFilter) -> Lines {
-        let segments = VecDeque::from([segment]);
-        Lines { filter, segments, current: None, ready: VecDeque::new(), next_seq: None, summary: <_>::default() }
+        self.lines(VecDeque::from([segment]), filter)
+    }
+
+    fn lines(&self, segments: VecDeque<PathBuf>, filter: EntryFilter) -> Lines {
+        let (current, ready, next_seq) = (None, VecDeque::new(), None);
+        Lines { filter, segments, current, ready, next_seq, summary: <_>::default(), stop: self.stop.clone() }
+    }
+
+    pub(super) fn stop_flag(&self) -> &StopFlag {
+        &self.stop
     }
 
     pub(super) fn indexes(&self) -> Indexes {
@@ -133,6 +162,7 @@ pub struct Lines {
     ready: VecDeque<Line>,
     next_seq: Option<u64>,
     summary: LedgerSummary,
+    stop: StopFlag,
 }
 
 impl Lines {
@@ -150,6 +180,7 @@ impl Lines {
                 }
                 continue;
             };
+            self.stop.check(reader.path())?;
             match reader.next_piece()? {
                 Piece::Lines(origin, lines) => {
                     match origin {

@@ -169,6 +169,11 @@ impl SegmentReader {
         })
     }
 
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Its header.
     pub fn header(&self) -> Header {
         self.header

@@ -75,7 +75,7 @@ impl SiteEntries {
                 // Two that look at once build one index.
                 let _turn = self.reader.turn_to_build();
                 site_index::find(path, &self.site).or_else(|| {
-                    if let Err(error) = site_index::build(path) {
+                    if let Err(error) = site_index::build(path, self.reader.stop_flag()) {
                         tracing::warn!(%error, "no index of a ledger segment; it is read as a whole");
                     }
                     site_index::find(path, &self.site)
@@ -99,6 +99,7 @@ impl SiteEntries {
                 Some(Current::Frames(path, file, places)) => match places.pop_front() {
                     None => self.current = None,
                     Some(place) => {
+                        self.reader.stop_flag().check(path)?;
                         let lines = entries_at(path, file, place)?;
                         let filter = self.wanted();
                         self.ready.extend(lines.into_iter().filter(|line| filter.wants(LineOrigin::Entry, line)));

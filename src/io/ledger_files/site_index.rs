@@ -7,7 +7,7 @@
 //!
 //! The form: blocks of [`BLOCK_BYTES`], each with a CRC-32 of its own. The first says of which segment it is; the others hold pairs of a
 //! site's hash and a frame's place, in order, and are searched by halves. So a look-up reads a dozen blocks, however large the segment is,
-//! and memory holds one block and the places found. Building holds all pairs of one segment at once, a tenth of the segment at most.
+//! and memory holds one block and the places found. Building holds all pairs of one segment at once, a third of the segment at most.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -18,6 +18,7 @@ use lohisoftbot_core::key;
 use lohisoftbot_core::ledger::LedgerEvent;
 use lohisoftbot_core::site::Site;
 
+use super::reader::StopFlag;
 use super::segment::{Piece, SegmentReader, Tail, io_error};
 
 const MAGIC: [u8; 8] = *b"LSBLEDIX";
@@ -49,10 +50,11 @@ pub fn find(segment: &Path, site: &Site) -> Option<Vec<u64>> {
 }
 
 /// Builds the index of a closed segment. It gets its name only when it is whole.
-pub fn build(segment: &Path) -> Result<(), LedgerError> {
+pub(super) fn build(segment: &Path, stop: &StopFlag) -> Result<(), LedgerError> {
     let mut reader = SegmentReader::open(segment, Tail::MustBeWhole)?;
     let mut pairs: Vec<(u64, u64)> = Vec::new();
     let num_bytes = loop {
+        stop.check(segment)?;
         match reader.next_piece()? {
             Piece::Lines(LineOrigin::Snapshot, _) => {}
             Piece::Lines(LineOrigin::Entry, lines) => {

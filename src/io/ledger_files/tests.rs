@@ -86,9 +86,14 @@ fn half_begun_segment_is_removed_and_the_one_before_goes_on() {
     three_groups(dir.path());
     let unfinished = dir.path().join("ledger-1970-01-02-0001.log.new");
     fs::write(&unfinished, b"LSBLEDGR half a head").unwrap();
+    let of_indexes = ["ledger-1970-01-01-0001.idx.new", "ledger-1969-12-31-0001.idx"].map(|name| dir.path().join(name));
+    of_indexes.iter().for_each(|path| fs::write(path, b"LSBLEDIX half a block").unwrap());
+    let kept = dir.path().join("ledger-1970-01-01-0001.idx");
+    fs::write(&kept, b"the index of a segment that there is").unwrap();
     let (_, book, report) = open(dir.path());
     assert_eq!((book.last_seq, report.num_unfinished), (6, 1));
     assert!(!unfinished.exists());
+    assert!(of_indexes.iter().all(|path| !path.exists()) && kept.exists());
 }
 
 #[test]
