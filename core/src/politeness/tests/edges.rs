@@ -262,6 +262,8 @@ fn page_that_answers_ends_the_failures_of_its_origins_file() {
 fn home_page_goes_first_where_the_robots_file_is_forbidden_and_once_alone() {
     let mut play = Play::with_seed("https://a.test/deep", SeedScheme::Written);
     play.answer_robots(&ResponseHead::new(403), "");
+    let first = play.state.next_action(play.now.plus(Duration::from_secs(5)));
+    assert!(matches!(&first, HostAction::Fetch(intent) if intent.url.is_home()), "{first:?}");
     assert_eq!(play.store_page().intent.url, url("https://a.test/"));
     assert_eq!(play.store_page().intent.url, url("https://a.test/deep"));
 
