@@ -53,8 +53,9 @@ pub struct AuditRules {
     pub max_at_address: usize,
     /// Least time between the starts of two requests to one address, over all sites there.
     pub address_delay: Duration,
-    /// How much later than it came the start of a request may be noted. It is what makes two starts seem closer than they were; the gap
-    /// after an end has none of it, since whoever asks has seen that end.
+    /// How much later than it came the start of a request may be noted, beyond what the log itself knows of its lateness
+    /// ([`LogEntry::late_us`]). It is what makes two starts seem closer than they were; the gap after an end has none of it, since whoever
+    /// asks has seen that end.
     pub start_slack: Duration,
 }
 

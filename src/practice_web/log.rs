@@ -11,7 +11,10 @@ use std::{
     io::{self, BufRead, BufReader, Write},
     net::{Ipv4Addr, SocketAddr},
     path::Path,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
@@ -52,6 +55,10 @@ pub struct LogEntry {
     pub start_us: u64,
     /// The same by the wall clock, in milliseconds since 1970.
     pub start_unix_ms: u64,
+    /// How long before `start_us` the byte may have lain in the socket unread: a web that is not given the processor notes it late. In
+    /// microseconds, by the web's own pulse.
+    #[serde(default)]
+    pub late_us: u64,
     /// The address it came to.
     pub address: Ipv4Addr,
     /// Where it came from.
@@ -107,6 +114,14 @@ enum LogLine {
     },
 }
 
+/// When the web looked at its sockets last, and when before that, in microseconds since the log began. All that lay there at the earlier
+/// moment has been noted by the later one.
+#[derive(Default)]
+struct Pulse {
+    earlier_us: AtomicU64,
+    last_us: AtomicU64,
+}
+
 /// The log, shared by all connections.
 #[derive(Clone)]
 pub struct RequestLog {
@@ -115,6 +130,7 @@ pub struct RequestLog {
 
 struct Shared {
     began: Instant,
+    pulse: Pulse,
     entries: Mutex<Entries>,
     num_events: watch::Sender<u64>,
 }
@@ -129,7 +145,14 @@ impl RequestLog {
     pub fn create(file: Option<&Path>) -> io::Result<Self> {
         let file = file.map(|path| OpenOptions::new().create(true).append(true).open(path)).transpose()?;
         let entries = Mutex::new(Entries { list: Vec::new(), file });
-        Ok(Self { shared: Arc::new(Shared { began: Instant::now(), entries, num_events: watch::Sender::new(0) }) })
+        Ok(Self {
+            shared: Arc::new(Shared {
+                began: Instant::now(),
+                pulse: Pulse::default(),
+                entries,
+                num_events: watch::Sender::new(0),
+            }),
+        })
     }
 
     /// Reads a log file back. A last line that was cut off by a crash is passed over.
@@ -182,6 +205,19 @@ impl RequestLog {
     /// The time since the log began.
     pub(super) fn now_us(&self) -> u64 {
         micros(self.shared.began.elapsed())
+    }
+
+    /// The web has looked at its sockets again. Called from one task.
+    pub(super) fn beat(&self) {
+        let pulse = &self.shared.pulse;
+        let last_us = pulse.last_us.swap(self.now_us(), Ordering::Relaxed);
+        pulse.earlier_us.store(last_us, Ordering::Relaxed);
+    }
+
+    /// The time now, and how much earlier what is read now may have come.
+    pub(super) fn read_at_us(&self) -> (u64, u64) {
+        let now_us = self.now_us();
+        (now_us, now_us.saturating_sub(self.shared.pulse.earlier_us.load(Ordering::Relaxed)))
     }
 
     /// Writes down a start and gives it its number. `entry.seq` is ignored.

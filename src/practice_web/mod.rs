@@ -38,9 +38,10 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
     sync::Arc,
     thread,
+    time::Duration,
 };
 
-use tokio::{net::TcpListener, sync::oneshot, task::JoinSet};
+use tokio::{net::TcpListener, sync::oneshot, task::JoinSet, time::sleep};
 use tokio_rustls::TlsAcceptor;
 
 use auditor::{AuditLabels, AuditReport, AuditRules, audit};
@@ -53,6 +54,9 @@ use tls::{CertificateError, PracticeTls};
 
 /// How many free ports are tried before giving up: each must be free on every address.
 const MAX_PORT_ATTEMPTS: usize = 50;
+
+/// How often the thread's pulse is noted: the finest that the log can tell of its own lateness.
+const PULSE: Duration = Duration::from_millis(5);
 
 /// Why the practice web did not start.
 #[derive(Debug, thiserror::Error)]
@@ -186,8 +190,9 @@ async fn run(
             return;
         }
     };
-    let server = Arc::new(Server::new(sites, ports, log, acceptor));
     let mut tasks = JoinSet::new();
+    tasks.spawn(beat(log.clone()));
+    let server = Arc::new(Server::new(sites, ports, log, acceptor));
     for door in doors {
         tasks.spawn(Arc::clone(&server).serve(door));
     }
@@ -196,6 +201,14 @@ async fn run(
         let _ = stop.await;
     }
     tasks.shutdown().await;
+}
+
+/// Notes in the log, for as long as it is polled, when the thread had its turn: what it reads may have waited since.
+async fn beat(log: RequestLog) {
+    loop {
+        log.beat();
+        sleep(PULSE).await;
+    }
 }
 
 /// Listens on every address with one port for each scheme.

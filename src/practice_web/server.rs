@@ -131,7 +131,7 @@ impl Server {
     }
 
     async fn exchange(self: Arc<Self>, mut stream: impl Connection, arrival: Arrival) -> io::Result<()> {
-        let (start_us, head) = timeout(REQUEST_TIMEOUT, self.read_head(&mut stream)).await??;
+        let (start_us, late_us, head) = timeout(REQUEST_TIMEOUT, self.read_head(&mut stream)).await??;
         let start_unix_ms = unix_ms(SystemTime::now());
         let request = Arc::new(parse(&head)?);
         // Pages are made on another thread, so that the clock of the others does not wait for a large one.
@@ -141,6 +141,7 @@ impl Server {
             seq: 0,
             start_us,
             start_unix_ms,
+            late_us,
             address: arrival.address,
             peer: arrival.peer,
             scheme: arrival.scheme,
@@ -167,10 +168,10 @@ impl Server {
         stream.shutdown().await
     }
 
-    /// Reads up to the empty line. Gives the time of the first byte with it.
-    async fn read_head(&self, stream: &mut impl Connection) -> io::Result<(u64, Vec<u8>)> {
+    /// Reads up to the empty line. Gives the time of the first byte with it, and how late that may have been noted.
+    async fn read_head(&self, stream: &mut impl Connection) -> io::Result<(u64, u64, Vec<u8>)> {
         let mut head = Vec::with_capacity(1_024);
-        let mut start_us = 0;
+        let (mut start_us, mut late_us) = (0, 0);
         while !head.windows(4).any(|window| window == b"\r\n\r\n") {
             if head.len() > MAX_REQUEST_HEAD_BYTES {
                 return Err(io::ErrorKind::InvalidData.into());
@@ -179,10 +180,10 @@ impl Server {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
             if start_us == 0 {
-                start_us = self.log.now_us();
+                (start_us, late_us) = self.log.read_at_us();
             }
         }
-        Ok((start_us, head))
+        Ok((start_us, late_us, head))
     }
 
     fn answer(&self, request: &Request, arrival: Arrival) -> Answer {

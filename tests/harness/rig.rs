@@ -141,10 +141,8 @@ impl Rig {
         let forms = [UserAgentForm::Contact, UserAgentForm::InfoUrl];
         let user_agents = forms.map(|form| identity.user_agent(form).to_owned()).to_vec();
         let politeness = &self.config.politeness;
-        let rules = AuditRules::new(politeness.min_delay, self.config.backoff.first, user_agents)
-            .with_addresses(politeness.per_address_concurrency as usize, politeness.per_address_delay);
-        // Many tests share the machine, and a web that is not scheduled notes starts late.
-        AuditRules { start_slack: politeness.per_address_delay.mul_f64(0.75), ..rules }
+        AuditRules::new(politeness.min_delay, self.config.backoff.first, user_agents)
+            .with_addresses(politeness.per_address_concurrency as usize, politeness.per_address_delay)
     }
 
     /// Wants the auditor to find nothing.

@@ -30,7 +30,7 @@ fn audit_address(entries: &[&LogEntry], rules: &AuditRules, violations: &mut Vec
     let mut figures = AddressFigures::default();
     let owed_us = micros(rules.address_delay.saturating_sub(rules.start_slack));
     let mut open_until: BinaryHeap<Reverse<u64>> = BinaryHeap::new();
-    let mut last_start_us: Option<u64> = None;
+    let mut last: Option<&LogEntry> = None;
     let mut sites: Vec<&str> = Vec::new();
     for &entry in entries {
         figures.num_requests += 1;
@@ -44,17 +44,21 @@ fn audit_address(entries: &[&LogEntry], rules: &AuditRules, violations: &mut Vec
             let detail = format!("{} requests at once to {}", open_until.len(), entry.address);
             violations.push(violation(ViolationKind::TooManyAtAddress, entry, detail));
         }
-        if let Some(last_start_us) = last_start_us {
-            let gap_us = entry.start_us - last_start_us;
+        if let Some(last) = last {
+            let gap_us = entry.start_us - last.start_us;
             figures.min_gap_us = Some(figures.min_gap_us.map_or(gap_us, |least| least.min(gap_us)));
-            if gap_us < owed_us {
+            if gap_us.saturating_add(last.late_us) < owed_us {
                 let (gap_ms, address) = (gap_us / 1_000, entry.address);
                 let owed_ms = rules.address_delay.as_millis();
-                let detail = format!("{gap_ms} ms after the last start at {address}, {owed_ms} ms owed");
+                let late_ms = last.late_us / 1_000;
+                let detail = format!(
+                    "{gap_ms} ms after the last start at {address} ({last_path}), {owed_ms} ms owed, and that one was noted at most {late_ms} ms late",
+                    last_path = last.path
+                );
                 violations.push(violation(ViolationKind::AddressTooSoon, entry, detail));
             }
         }
-        last_start_us = Some(entry.start_us);
+        last = Some(entry);
     }
     sites.sort_unstable();
     sites.dedup();

@@ -43,6 +43,7 @@ impl Log {
             seq: self.entries.len() as u64,
             start_us,
             start_unix_ms: 0,
+            late_us: 0,
             address: Ipv4Addr::LOCALHOST,
             peer: SocketAddr::from(([127, 0, 0, 1], 40_000)),
             scheme: Scheme::Http,

@@ -48,6 +48,16 @@ fn start_too_soon_after_another_at_the_address_is_counted_beyond_the_slack() {
 }
 
 #[test]
+fn lateness_of_the_log_itself_is_no_fault_of_whoever_asks() {
+    let mut entries = log_of(&[(0, 10), (120, 130), (240, 250), (440, 450)]);
+    entries[0].late_us = 50_000;
+    entries[1].late_us = 49_000;
+    // How late the second of two was noted says nothing: it came later than the gap tells, if anything.
+    entries[2].late_us = 500_000;
+    check_address(&entries, &[(ViolationKind::AddressTooSoon, 2)]);
+}
+
+#[test]
 fn two_addresses_have_nothing_to_do_with_each_other() {
     let mut entries = log_of(&[(0, 900), (200, 900), (200, 900), (201, 900)]);
     for entry in &mut entries[2..] {
