@@ -245,6 +245,11 @@ pub enum SiteEvent {
         /// When the other site read it.
         read_at: Timestamp,
     },
+    /// A page request puts the next cycle off, lest two budgets follow each other closely.
+    NextCyclePutOff {
+        /// No further cycle begins before this.
+        next_cycle_at: Timestamp,
+    },
 }
 
 /// What happened, to a site or to the list of exclusions.
@@ -283,7 +288,7 @@ pub struct LedgerEntry {
 }
 
 impl Stored for LedgerEntry {
-    const VERSION: u8 = 3;
+    const VERSION: u8 = 4;
 
     fn from_older(version: u8, body: &[u8]) -> Result<Self, CodecError> {
         older::ledger_entry(version, body)
@@ -387,6 +392,9 @@ impl SiteAccount {
             SiteEvent::Delay(delay) => self.delay = *delay,
             // Evidence alone: the rules are the robots cache's.
             SiteEvent::RobotsBorrowed { .. } => {}
+            SiteEvent::NextCyclePutOff { next_cycle_at } => {
+                self.next_cycle_at = self.next_cycle_at.max(*next_cycle_at);
+            }
         }
     }
 

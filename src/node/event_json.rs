@@ -61,7 +61,8 @@ fn recorded(entry: &LedgerEntry) -> Value {
                 | SiteEvent::Forgiven { .. }
                 | SiteEvent::Snapshot(_)
                 | SiteEvent::Delay(_)
-                | SiteEvent::RobotsBorrowed { .. } => {}
+                | SiteEvent::RobotsBorrowed { .. }
+                | SiteEvent::NextCyclePutOff { .. } => {}
             }
         }
         LedgerEvent::Excluded { domain, .. } | LedgerEvent::Included { domain } => put("domain", json!(domain)),

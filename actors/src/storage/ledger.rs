@@ -126,7 +126,10 @@ impl EntryKind {
     pub fn of(event: &LedgerEvent) -> Self {
         match event {
             LedgerEvent::Site { event, .. } => match event {
-                SiteEvent::CycleOpened { .. } | SiteEvent::CycleClosed { .. } | SiteEvent::CycleResumed => Self::Cycle,
+                SiteEvent::CycleOpened { .. }
+                | SiteEvent::CycleClosed { .. }
+                | SiteEvent::CycleResumed
+                | SiteEvent::NextCyclePutOff { .. } => Self::Cycle,
                 SiteEvent::Ticket { .. } => Self::Ticket,
                 SiteEvent::RobotsBorrowed { .. } => Self::Robots,
                 SiteEvent::Outcome { .. } => Self::Outcome,

@@ -49,6 +49,13 @@ pub enum Breach {
         /// From one to the next, at least.
         interval: Duration,
     },
+    /// A cycle began so soon after the last page request that two budgets stand back to back.
+    BudgetsTooClose {
+        /// When that request left.
+        last_page_at: Timestamp,
+        /// What is to pass after it, at least.
+        rest: Duration,
+    },
     /// A request while no cycle was open.
     OutsideCycle,
     /// A request before the one before had ended.
@@ -168,6 +175,7 @@ impl Breach {
             Self::OverBudget { .. }
             | Self::CycleTooSoon { .. }
             | Self::IntervalTooShort { .. }
+            | Self::BudgetsTooClose { .. }
             | Self::OutsideCycle => Promise::Budget,
             Self::TwoAtOnce { .. } | Self::TooSoon { .. } => Promise::Politeness,
             Self::RobotsUnread
@@ -189,6 +197,7 @@ impl Breach {
             Self::OverBudget { .. } => "over_budget",
             Self::CycleTooSoon { .. } => "cycle_too_soon",
             Self::IntervalTooShort { .. } => "interval_too_short",
+            Self::BudgetsTooClose { .. } => "budgets_too_close",
             Self::OutsideCycle => "outside_cycle",
             Self::TwoAtOnce { .. } => "two_at_once",
             Self::TooSoon { .. } => "too_soon",
@@ -220,6 +229,12 @@ impl Breach {
                 format!(
                     "a cycle that lets the next begin at {next_cycle_at}, though it is to last {} s",
                     interval.as_secs()
+                )
+            }
+            Self::BudgetsTooClose { last_page_at, rest } => {
+                format!(
+                    "a new cycle, and with it a new budget, sooner than {} s after the page request of {last_page_at}",
+                    rest.as_secs()
                 )
             }
             Self::OutsideCycle => "a request while no cycle was open".to_owned(),

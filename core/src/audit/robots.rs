@@ -109,6 +109,10 @@ impl Files {
             self.way.clone().iter().for_each(|origin| self.file_of(origin).failures.note(at));
             if sign == Sign::Named {
                 self.way.clear();
+                if last_ended_at != Some(at) {
+                    // A redirect that leads nowhere and names a wait looks like a way that goes on; then this is about another file.
+                    self.troubles.note(at);
+                }
             }
         } else if last_ended_at == Some(at) {
             for mut before in std::mem::take(&mut self.before_last) {

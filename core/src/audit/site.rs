@@ -36,6 +36,7 @@ struct Cycle {
     next_at: Timestamp,
     is_open: bool,
     num_page_requests: u32,
+    last_page_at: Option<Timestamp>,
     origins: Vec<u64>,
 }
 
@@ -128,6 +129,9 @@ impl SiteAudit {
                 self.last = self.last.map(|(ended_at, delay)| (ended_at, delay.max(*longer)));
             }
             SiteEvent::RobotsBorrowed { origin, lender: _, read_at } => self.files.borrowed(origin, *read_at),
+            SiteEvent::NextCyclePutOff { next_cycle_at } => {
+                self.cycle.iter_mut().for_each(|cycle| cycle.next_at = cycle.next_at.max(*next_cycle_at));
+            }
         }
     }
 
@@ -141,6 +145,7 @@ impl SiteAudit {
             next_at: account.next_cycle_at,
             is_open: account.cycle_closed.is_none(),
             num_page_requests: account.num_page_requests.into(),
+            last_page_at: None,
             origins: account.robots_origins.clone(),
         });
         self.open = account.open.as_ref().map(|open| {
@@ -173,6 +178,10 @@ impl SiteAudit {
             if at < before.next_at {
                 found.push((None, Breach::CycleTooSoon { promised_at: before.next_at }));
             }
+            let rest = rules.shortest_interval;
+            if let Some(last_page_at) = before.last_page_at.filter(|last_page_at| at < last_page_at.plus(rest)) {
+                found.push((None, Breach::BudgetsTooClose { last_page_at, rest }));
+            }
             if number != before.number.wrapping_add(1) {
                 // The account was let go of when nothing in it had to be kept; it counts from 1 again.
                 self.last_ticket = None;
@@ -181,7 +190,14 @@ impl SiteAudit {
         if next_at.since(at) < rules.shortest_interval {
             found.push((None, Breach::IntervalTooShort { next_cycle_at: next_at, interval: rules.shortest_interval }));
         }
-        self.cycle = Some(Cycle { number, next_at, is_open: true, num_page_requests: 0, origins: Vec::new() });
+        self.cycle = Some(Cycle {
+            number,
+            next_at,
+            is_open: true,
+            num_page_requests: 0,
+            last_page_at: None,
+            origins: Vec::new(),
+        });
     }
 
     fn check_ticket(
@@ -212,7 +228,7 @@ impl SiteAudit {
         if let Some(status) = self.busy.take() {
             breaches.push(Breach::BusyWithoutWait { status });
         }
-        self.count(rules, kind, url, breaches);
+        self.count(rules, at, kind, url, breaches);
         match kind {
             RequestKind::Robots => {}
             RequestKind::Page | RequestKind::Sitemap => breaches.extend(self.files.judge(url, at, self.unseen_before)),
@@ -220,7 +236,14 @@ impl SiteAudit {
     }
 
     /// What the cycle has room for.
-    fn count(&mut self, rules: &AuditRules, kind: RequestKind, url: &PageUrl, breaches: &mut Vec<Breach>) {
+    fn count(
+        &mut self,
+        rules: &AuditRules,
+        at: Timestamp,
+        kind: RequestKind,
+        url: &PageUrl,
+        breaches: &mut Vec<Breach>,
+    ) {
         let Some(cycle) = self.cycle.as_mut().filter(|cycle| cycle.is_open) else {
             if self.cycle.is_some() || self.unseen_before.is_none() {
                 breaches.push(Breach::OutsideCycle);
@@ -237,6 +260,7 @@ impl SiteAudit {
         match kind {
             RequestKind::Robots => {}
             RequestKind::Page | RequestKind::Sitemap => {
+                cycle.last_page_at = Some(at);
                 cycle.num_page_requests += 1;
                 if cycle.num_page_requests > u32::from(rules.page_requests) {
                     let (number, num_requests) = (cycle.number, cycle.num_page_requests);

@@ -115,6 +115,23 @@ fn second_cycle_before_the_interval_is_over_is_found() {
 }
 
 #[test]
+fn budgets_that_stand_back_to_back_are_found() {
+    let closed = SiteEvent::CycleClosed { reason: FinishReason::QueueEmpty };
+    let late_page = |story: &mut Story| {
+        story.pass(29 * DAY).robots("https://a.test/robots.txt", 200).page("https://a.test/");
+        story.event(closed.clone()).pass(2 * DAY).cycle(2);
+    };
+    check_planted(late_page, &["budgets_too_close"]);
+    check_planted(
+        |story| {
+            let put_off = SiteEvent::NextCyclePutOff { next_cycle_at: story.at().plus(60 * DAY) };
+            story.event(put_off).event(closed.clone()).pass(31 * DAY).cycle(2);
+        },
+        &["cycle_too_soon"],
+    );
+}
+
+#[test]
 fn request_outside_a_cycle_is_found() {
     check_planted(
         |story| {
@@ -256,6 +273,20 @@ fn old_robots_file_counts_again_while_the_new_one_is_unreachable_for_12_hours_to
             wanted,
         );
     }
+}
+
+#[test]
+fn failure_after_a_redirect_that_led_nowhere_may_be_that_of_any_file() {
+    check_planted(
+        |story| {
+            story.pass(2 * DAY).ticket(RequestKind::Robots, "https://www.a.test/robots.txt", RobotsGround::RobotsFile);
+            story.end(EndKind::Answered(301));
+            let until = story.at().plus(DELAY);
+            story.event(SiteEvent::Wait { until, reason: WaitReason::RetryAfter, rung: 1 }).pass(DAY);
+            story.wait(DELAY, WaitReason::NameServers).pass(DAY).page("https://a.test/");
+        },
+        &[],
+    );
 }
 
 #[test]
@@ -419,9 +450,9 @@ fn ledger_whose_beginning_has_expired_is_judged_by_what_its_snapshot_says() {
     story.page("https://a.test/2");
     assert_eq!(codes(&story.report(History::Partial)), ["over_budget"]);
     story.pass(2 * DAY).cycle(5);
-    assert_eq!(codes(&story.report(History::Partial)), ["over_budget", "cycle_too_soon"]);
+    assert_eq!(codes(&story.report(History::Partial)), ["over_budget", "cycle_too_soon", "budgets_too_close"]);
     story.page("https://a.test/3");
-    let wanted = ["over_budget", "cycle_too_soon", "robots_unread"];
+    let wanted = ["over_budget", "cycle_too_soon", "budgets_too_close", "robots_unread"];
     assert_eq!(codes(&story.report(History::Partial)), wanted, "no copy is that old");
 }
 

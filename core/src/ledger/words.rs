@@ -9,6 +9,9 @@ impl SiteEvent {
             Self::CycleOpened { cycle, next_cycle_at } => {
                 format!("cycle {cycle} opened, the next not before {next_cycle_at}")
             }
+            Self::NextCyclePutOff { next_cycle_at } => {
+                format!("a page request puts the next cycle off: not before {next_cycle_at}")
+            }
             Self::CycleClosed { reason } => format!("cycle closed: {}", reason.describe()),
             Self::CycleResumed => "cycle resumed: new URLs came while budget was left".to_owned(),
             Self::Delay(delay) => {
@@ -42,7 +45,8 @@ impl SiteEvent {
             | Self::CycleResumed
             | Self::Snapshot(_)
             | Self::Delay(_)
-            | Self::RobotsBorrowed { .. } => None,
+            | Self::RobotsBorrowed { .. }
+            | Self::NextCyclePutOff { .. } => None,
         }
     }
 }

@@ -81,6 +81,9 @@ impl HostState {
         if current != intent {
             return None;
         }
+        if intent.kind.costs_budget() {
+            self.put_next_cycle_off(now);
+        }
         let number = self.account.last_ticket + 1;
         let event = SiteEvent::Ticket {
             ticket: number,
@@ -120,6 +123,18 @@ impl HostState {
         let interval = self.change_rate.begin_cycle(cycle, &self.rules.interval_bounds());
         self.record(now, SiteEvent::CycleOpened { cycle, next_cycle_at: now.plus(interval) });
         None
+    }
+
+    /// No two budgets back to back (P1): the interval counts from the cycle's first page request, which an unreadable robots.txt or a wait
+    /// can keep back for long, and after the last one the shortest interval passes at least.
+    fn put_next_cycle_off(&mut self, now: Timestamp) {
+        let bounds = self.rules.interval_bounds();
+        let is_first = self.account.num_page_requests == 0;
+        let rest = if is_first { self.change_rate.current(&bounds) } else { bounds.shortest };
+        let next_cycle_at = now.plus(rest);
+        if next_cycle_at > self.account.next_cycle_at {
+            self.record(now, SiteEvent::NextCyclePutOff { next_cycle_at });
+        }
     }
 
     fn may_resume(&self) -> bool {

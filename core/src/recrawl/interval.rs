@@ -64,9 +64,14 @@ impl ChangeRate {
         }
     }
 
+    /// The interval of the newest cycle.
+    pub fn current(&self, bounds: &IntervalBounds) -> Duration {
+        self.interval.map_or(bounds.first, |learnt| within(learnt, bounds))
+    }
+
     /// The cycle of that number opens: what the one before saw is learnt, and counting begins anew. Gives the interval to promise.
     pub fn begin_cycle(&mut self, cycle: u32, bounds: &IntervalBounds) -> Duration {
-        let current = self.interval.map_or(bounds.first, |learnt| within(learnt, bounds));
+        let current = self.current(bounds);
         let interval = match self.num_reasked {
             0 => current,
             num_reasked => next_interval(current, num_reasked, self.num_changed, bounds),

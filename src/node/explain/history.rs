@@ -80,6 +80,7 @@ impl UrlHistory {
                 | SiteEvent::Forgiven { .. }
                 | SiteEvent::Delay(_)
                 | SiteEvent::RobotsBorrowed { .. }
+                | SiteEvent::NextCyclePutOff { .. }
                 | SiteEvent::Snapshot(_) => {}
             }
         }

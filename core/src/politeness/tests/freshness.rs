@@ -126,9 +126,10 @@ fn pages_that_changed_or_went_are_counted_and_what_tells_nothing_is_not() {
 fn third_interval(end: PageEnd) -> Duration {
     let mut play = Play::in_second_cycle();
     assert_eq!(play.state.change_rate().cycle, 2);
-    let second_at = play.state.account().next_cycle_at;
+    let asked_at = play.state.account().not_before();
     play.answer_with(by_etag(1), end);
-    assert_eq!(play.state.account().next_cycle_at, second_at, "what was promised stands");
+    let second_at = play.state.account().next_cycle_at;
+    assert_eq!(second_at, asked_at.plus(30 * DAY), "what the cycle saw moves nothing that was promised");
     // A cycle that stored no page makes no guess at a sitemap.
     if play.state.next_action(play.now) != HostAction::Finish(FinishReason::QueueEmpty) {
         play.finish_after_guess();
@@ -137,8 +138,43 @@ fn third_interval(end: PageEnd) -> Duration {
     play.now = second_at;
     play.allow_all();
     assert_eq!(play.state.account().cycle, 3);
-    // The robots.txt is asked for at once.
+    // As it opened: no page has been asked for yet.
     play.state.account().next_cycle_at.since(second_at)
+}
+
+#[test]
+fn interval_counts_from_the_first_page_request_however_long_robots_txt_kept_it_back() {
+    let mut play = Play::new();
+    assert!(matches!(play.state.next_action(play.now), HostAction::FetchRobots(_)));
+    let promised = play.state.account().next_cycle_at;
+    play.now = play.now.plus(29 * DAY);
+    play.allow_all();
+    assert_eq!(play.state.account().next_cycle_at, promised, "robots.txt costs nothing and moves nothing");
+    let first_page_at = play.state.account().not_before();
+    play.store_page();
+    assert_eq!(play.state.account().next_cycle_at, first_page_at.plus(30 * DAY));
+    // The pages after it follow closely and move nothing more.
+    play.link("https://a.test/1");
+    play.store_page();
+    assert_eq!(play.state.account().next_cycle_at, first_page_at.plus(30 * DAY));
+}
+
+#[test]
+fn shortest_interval_passes_after_a_late_page_request() {
+    let mut play = Play::new();
+    play.allow_all();
+    let first_page_at = play.state.account().not_before();
+    play.store_page();
+    let usual = first_page_at.plus(30 * DAY);
+    for (day, moves) in [(22, false), (24, true), (26, true)] {
+        play.link(&format!("https://a.test/{day}"));
+        play.now = first_page_at.plus(day * DAY);
+        play.allow_all();
+        let asked_at = play.state.account().not_before();
+        play.store_page();
+        let wanted = if moves { asked_at.plus(7 * DAY) } else { usual };
+        assert_eq!(play.state.account().next_cycle_at, wanted, "a page request on day {day}");
+    }
 }
 
 #[test]

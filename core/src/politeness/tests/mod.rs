@@ -204,15 +204,15 @@ fn budget_ends_the_cycle_and_no_second_one_opens_before_the_interval_is_over() {
         play.link(&format!("https://a.test/{page}"));
     }
     play.allow_all();
-    let opened_at = START;
+    let first_page_at = play.state.account().not_before();
     for _ in 0..20 {
         play.store_page();
     }
     assert_eq!(play.state.next_action(play.now), HostAction::Finish(FinishReason::BudgetSpent));
     play.link("https://a.test/more");
-    let almost = opened_at.plus(Duration::from_secs(30 * 86_400 - 1));
+    let almost = first_page_at.plus(Duration::from_secs(30 * 86_400 - 1));
     assert_eq!(play.state.next_action(almost), HostAction::Finish(FinishReason::BudgetSpent));
-    let due = opened_at.plus(Duration::from_secs(30 * 86_400));
+    let due = first_page_at.plus(Duration::from_secs(30 * 86_400));
     assert!(matches!(play.state.next_action(due), HostAction::FetchRobots(_)));
     assert_eq!(play.state.account().cycle, 2);
 }

@@ -125,6 +125,8 @@ pub struct Checker {
     cycle_origins: HashSet<Origin>,
     cycle_pages: Vec<PageUrl>,
     num_cycle_sitemaps: usize,
+    /// When the first and the last page request had their tickets, in the newest cycle that had any.
+    cycle_span: Option<(Timestamp, Timestamp)>,
     /// Requests of all kinds over the whole run.
     pub num_requests: u64,
     /// Page requests over the whole run, those for sitemaps included.
@@ -151,6 +153,7 @@ impl Checker {
             cycle_origins: HashSet::new(),
             cycle_pages: Vec::new(),
             num_cycle_sitemaps: 0,
+            cycle_span: None,
             num_requests: 0,
             num_pages: 0,
             num_sitemaps: 0,
@@ -219,7 +222,7 @@ impl Checker {
         if let Some((why, early)) = self.memory.held_at(at) {
             return Err(format!("{why}: {url} asked {} ms too soon", early.as_millis()));
         }
-        self.count(kind, url)?;
+        self.count(kind, url, ticket_at)?;
         let told_way = self.told_way.take().filter(|way| way.asked.last() == Some(url));
         let way = match kind {
             RequestKind::Robots => Some(match told_way {
@@ -238,7 +241,7 @@ impl Checker {
     }
 
     /// P1, and the origins of P3.
-    fn count(&mut self, kind: RequestKind, url: &PageUrl) -> Watched {
+    fn count(&mut self, kind: RequestKind, url: &PageUrl, ticket_at: Timestamp) -> Watched {
         if let Some(said) = self.cycles_said.drain(..).next_back() {
             if let Some(last) = self.cycle.filter(|last| said.at < last.next_at) {
                 return Err(format!("P1: {said:?} begins before the interval of {last:?} is over"));
@@ -258,6 +261,9 @@ impl Checker {
         if self.cycle_origins.len() > 20 {
             return Err(format!("P3: {url} is of the 21st origin of the cycle"));
         }
+        if kind.costs_budget() {
+            self.span(url, ticket_at)?;
+        }
         match kind {
             RequestKind::Robots => return Ok(()),
             RequestKind::Page => self.cycle_pages.push(url.clone()),
@@ -273,6 +279,20 @@ impl Checker {
         }
         if self.num_cycle_sitemaps > MOST_SITEMAPS {
             return Err(format!("P1: {url} is sitemap request {} of the cycle", self.num_cycle_sitemaps));
+        }
+        Ok(())
+    }
+
+    /// P1: no budget stands close behind another, however late the one before was spent.
+    fn span(&mut self, url: &PageUrl, at: Timestamp) -> Watched {
+        let is_first = self.cycle_pages.is_empty() && self.num_cycle_sitemaps == 0;
+        let shortest = self.promises.shortest_interval;
+        match self.cycle_span {
+            Some((first, last)) if is_first && at < last.plus(shortest) => {
+                return Err(format!("P1: {url} begins a budget, and the last one was spent from {first} to {last}"));
+            }
+            Some((first, _)) if !is_first => self.cycle_span = Some((first, at)),
+            Some(_) | None => self.cycle_span = Some((at, at)),
         }
         Ok(())
     }

@@ -164,6 +164,26 @@ fn p1_a_cycle_that_begins_early_is_seen() {
 }
 
 #[test]
+fn p1_two_budgets_back_to_back_are_seen() {
+    for (rest_days, is_fine) in [(2, false), (8, true)] {
+        let mut plant = Plant::new();
+        plant.pass(29 * DAY_SECS);
+        plant.robots(RobotsSaid::Rules(Rc::new(open_file())));
+        plant.pass(5);
+        plant.page(HOME, PageSaid::Good);
+        plant.pass(rest_days * DAY_SECS);
+        let next_at = plant.now.plus(Duration::from_secs(30 * DAY_SECS));
+        plant.checker.cycle_begins(2, plant.now, next_at).unwrap();
+        plant.robots(RobotsSaid::Rules(Rc::new(open_file())));
+        plant.pass(5);
+        match is_fine {
+            true => plant.page(HOME, PageSaid::Good),
+            false => plant.caught(Page, HOME, "P1"),
+        }
+    }
+}
+
+#[test]
 fn p1_an_interval_out_of_its_bounds_is_seen() {
     let mut plant = Plant::new();
     for days in [6, 91] {
