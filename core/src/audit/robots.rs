@@ -125,6 +125,11 @@ impl Files {
         }
     }
 
+    /// The entries begin at `at`, with the site on the ladder: a file of it may have been unreachable for long.
+    pub(super) fn begin_in_trouble(&mut self, at: Timestamp) {
+        self.troubles.note(at);
+    }
+
     /// A request for something else ended: the last robots.txt was read as its answer said.
     pub(super) fn other_ended(&mut self) {
         // Not cleared: of the sites of a whole ledger, hardly one is asked for its robots.txt just now.

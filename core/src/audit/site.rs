@@ -156,6 +156,9 @@ impl SiteAudit {
         self.last = account.last_ended_at.map(|ended_at| (ended_at, account.delay));
         self.wait = account.wait.map(|wait| (wait.until, wait.reason));
         self.rung = account.rung;
+        if account.rung > 0 {
+            self.files.begin_in_trouble(at);
+        }
     }
 
     /// A wait may tell that a robots.txt could not be read: by its reason, or by its rung, since a file that was read takes the site no

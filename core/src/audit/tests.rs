@@ -457,6 +457,16 @@ fn ledger_whose_beginning_has_expired_is_judged_by_what_its_snapshot_says() {
 }
 
 #[test]
+fn old_copy_may_rule_on_where_the_entries_begin_with_the_site_on_the_ladder() {
+    for (rung, days, wanted) in [(0, 2, &["robots_unread"][..]), (1, 2, &[]), (1, 31, &["robots_unread"])] {
+        let account = SiteAccount { cycle: 4, last_ticket: 9, rung, ..SiteAccount::default() };
+        let mut story = Story { ticket: 9, ..Story::default() };
+        story.event(SiteEvent::Snapshot(Box::new(account))).pass(days * DAY).page("https://a.test/1");
+        assert_eq!(codes(&story.report(History::Partial)), wanted, "rung {rung}, {days} days");
+    }
+}
+
+#[test]
 fn report_counts_all_and_keeps_the_first_thousand() {
     let mut story = Story::begun();
     for _ in 0..MAX_FINDINGS + 5 {

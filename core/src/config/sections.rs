@@ -248,7 +248,7 @@ impl Default for DiscoverySettings {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RecrawlSettings {
-    /// From the start of one cycle to the start of the next, of a site of which nothing is learnt yet.
+    /// From the first page request of one cycle to the start of the next, of a site of which nothing is learnt yet.
     #[serde(with = "span")]
     pub interval: Duration,
     /// Shortest interval of a site whose pages change often.
