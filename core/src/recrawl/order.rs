@@ -110,7 +110,7 @@ impl Reopened {
         let Self { num_requests_left, num_urls, not_before, next_cycle_at } = self;
         format!(
             "the running interval still holds {num_requests_left} page requests: the {num_urls} URLs with the oldest records are queued \
-             and may be asked again, in the usual order, from {not_before} on; the next cycle, with a budget of its own, begins at {next_cycle_at}, no sooner than before"
+             and may be asked again, in the usual order, from {not_before} on; the next cycle, with a budget of its own, begins no sooner than {next_cycle_at}"
         )
     }
 }
