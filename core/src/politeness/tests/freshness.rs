@@ -178,6 +178,25 @@ fn shortest_interval_passes_after_a_late_page_request() {
 }
 
 #[test]
+fn page_request_that_puts_nothing_off_says_nothing() {
+    let mut play = Play::new();
+    play.allow_all();
+    let first_page_at = play.state.account().not_before();
+    play.store_page();
+    play.link("https://a.test/late");
+    // To the moment: the shortest interval after it ends when the next cycle was due anyway.
+    let late_at = first_page_at.plus(23 * DAY);
+    play.now = first_page_at.plus(23 * DAY - DAY / 24);
+    play.allow_all();
+    play.now = late_at;
+    play.state.take_events();
+    play.store_page();
+    let events = play.state.take_events();
+    let puts_off = |(_, event): &(Timestamp, SiteEvent)| matches!(event, SiteEvent::NextCyclePutOff { .. });
+    assert!(!events.iter().any(puts_off), "{events:?}");
+}
+
+#[test]
 fn interval_of_the_next_cycle_follows_what_this_one_saw() {
     assert_eq!(third_interval(page(1)), 60 * DAY);
     assert_eq!(third_interval(page(2)), 15 * DAY);
