@@ -220,6 +220,17 @@ fn a_row_from_before_the_newest_cycle_learns_what_was_learnt_when_it_opened() {
     assert_eq!(restored.change_rate().interval, Some(60 * DAY));
 }
 
+#[test]
+fn what_the_running_cycle_saw_outlives_a_restart() {
+    let mut play = Play::in_second_cycle();
+    play.answer_with(by_etag(1), page(1));
+    let mut row = SiteRow::new(Site::of_host("a.test"), Vec::new(), START);
+    (row.change_rate, row.account) = (play.state.change_rate(), play.state.account().clone());
+    let queue = play.state.queue().clone();
+    let restored = HostState::restore(row, queue, Vec::new(), rules(), Exclusions::default(), play.now);
+    assert_eq!((restored.change_rate().cycle, restored.change_rate().num_reasked), (2, 1));
+}
+
 /// The row and queue of a site at rest.
 fn at_rest(play: &Play) -> (SiteRow, PageQueue) {
     let mut row = SiteRow::new(Site::of_host("a.test"), Vec::new(), START);
