@@ -6,9 +6,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::{
-    Config, LEAST_MIN_DELAY, LEAST_RECRAWL_INTERVAL, MAX_PAGE_REQUESTS, is_host_name, show_size, show_span,
-};
+use super::{Config, LEAST_MIN_DELAY, LEAST_RECRAWL_INTERVAL, MAX_PAGE_REQUESTS, is_host_name, show_size, show_span};
 
 /// A value that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -103,7 +101,7 @@ fn identity(config: &Config, found: &mut Problems) {
     if !is_page_address(&identity.info_url) {
         found.add(
             "identity.info_url",
-            format!("is {:?}, which is no address of a web page", identity.info_url),
+            format!("is {:?}, which is no address of a web page", crate::url::without_userinfo(&identity.info_url)),
             "write the page that describes this bot, such as \"https://lohisoft.com/bot\"",
         );
     }

@@ -155,7 +155,9 @@ impl Reason {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Never(UrlRefusal::OtherScheme) => "scheme_refused",
-            Self::Never(UrlRefusal::NoUsableHost) => "host_refused",
+            Self::Never(UrlRefusal::NoUsableHost | UrlRefusal::LabelTooLong | UrlRefusal::HostTooLong) => {
+                "host_refused"
+            }
             Self::Never(UrlRefusal::Credentials) => "credentials_refused",
             Self::Never(UrlRefusal::TooLong) => "url_too_long",
             Self::Never(UrlRefusal::Unparsable) => "no_url",

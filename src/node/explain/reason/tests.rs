@@ -39,6 +39,8 @@ fn table() -> Vec<(Reason, &'static str, Vec<&'static str>)> {
     vec![
         (Reason::Never(UrlRefusal::OtherScheme), "scheme_refused", vec!["neither http nor https"]),
         (Reason::Never(UrlRefusal::NoUsableHost), "host_refused", vec!["host"]),
+        (Reason::Never(UrlRefusal::LabelTooLong), "host_refused", vec!["label", "63 octets", "RFC 1035"]),
+        (Reason::Never(UrlRefusal::HostTooLong), "host_refused", vec!["253 octets", "RFC 1035"]),
         (Reason::Never(UrlRefusal::Credentials), "credentials_refused", vec!["password"]),
         (Reason::Never(UrlRefusal::TooLong), "url_too_long", vec!["2048"]),
         (Reason::Never(UrlRefusal::Unparsable), "no_url", vec!["not a valid URL"]),
