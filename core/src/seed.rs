@@ -96,24 +96,26 @@ fn has_scheme(text: &str) -> bool {
 }
 
 /// Schemes that have no slashes behind them and may have an at-sign, which would else read as a user name at a host.
-const OPAQUE_SCHEMES: [&str; 12] =
-    ["mailto", "tel", "sms", "sip", "sips", "xmpp", "data", "javascript", "cid", "mid", "skype", "urn"];
+const OPAQUE_SCHEMES: [&str; 13] =
+    ["mailto", "tel", "sms", "sip", "sips", "xmpp", "data", "javascript", "cid", "mid", "skype", "urn", "magnet"];
 
 /// Whether `text`, which has no `://`, is a URL of a scheme without a host: `mailto:a@b.example`, `javascript:f()`. It is none where a
 /// port stands behind the colon, where the part before it has a dot as a host has, or where it is a user name with a password.
 fn names_another_scheme(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else { return false };
-    if OPAQUE_SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
-        return true;
-    }
     let port = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+    let is_digits = port.bytes().all(|b| b.is_ascii_digit());
+    if OPAQUE_SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
+        // A host may have such a name.
+        return !is_digits || port.parse::<u16>().is_err();
+    }
     let is_ours =
         |scheme: &str| [Scheme::Http, Scheme::Https].iter().any(|ours| scheme.eq_ignore_ascii_case(ours.as_str()));
     scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-".contains(&b))
         && !is_ours(scheme)
         && !rest.contains('@')
-        && !port.bytes().all(|b| b.is_ascii_digit())
+        && !is_digits
 }
 
 fn has_scheme_with_authority(text: &str) -> bool {
@@ -157,6 +159,8 @@ mod tests {
         check("http:\\\\example.com\\a", "http://example.com/a", SeedScheme::Written);
         check("https:/example.com", "https://example.com/", SeedScheme::Written);
         check("http:8080", "https://http:8080/", SeedScheme::Guessed);
+        check("data:8080/x", "https://data:8080/x", SeedScheme::Guessed);
+        check("localhost:8080", "https://localhost:8080/", SeedScheme::Guessed);
     }
 
     #[test]

@@ -93,8 +93,6 @@ fn challenge_fields_on_a_304_are_a_barrier_and_renew_nothing() {
     ] {
         let effect = SiteEffect::Barrier { kind: BarrierKind::Challenge, wait: BarrierWait::UsualDelay };
         check(ResponseHead::new(304).with(name, value), PageFate::Drop, effect);
-        let effect = SiteEffect::Barrier { kind: BarrierKind::Challenge, wait: BarrierWait::AsAsked(MINUTE) };
-        check(asks_a_minute(304).with(name, value), PageFate::Drop, effect);
     }
 }
 
