@@ -1,11 +1,14 @@
 //! What was typed: the command line of the node. What it means is decided where each command lives.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::builder::TypedValueParser;
+use clap::error::ErrorKind;
+use clap::{Arg, Args, Command, Parser, Subcommand};
 use lohisoftbot_core::config::parse_span;
-use lohisoftbot_core::url::PageUrl;
+use lohisoftbot_core::url::{PageUrl, without_userinfo};
 
 /// A polite web crawler that keeps metadata only.
 ///
@@ -97,7 +100,7 @@ pub struct ExtractArgs {
     /// The page; `-` reads standard input
     pub file: PathBuf,
     /// Where the page is from: links are resolved against it
-    #[arg(long, value_parser = page_url)]
+    #[arg(long, value_parser = TypedUrl(page_url))]
     pub url: PageUrl,
     /// A header field of the answer, such as 'Content-Type: text/html; charset=utf-8'; may be given several times
     #[arg(long = "header", value_name = "K: V", value_parser = header)]
@@ -110,7 +113,7 @@ pub struct RobotsArgs {
     /// The robots.txt; `-` reads standard input
     pub file: PathBuf,
     /// The URL to judge
-    #[arg(long, value_parser = page_url)]
+    #[arg(long, value_parser = TypedUrl(page_url))]
     pub url: PageUrl,
     /// The product token to judge for
     #[arg(long, value_name = "TOKEN", default_value = "LohiSoftBot")]
@@ -146,6 +149,24 @@ fn span(text: &str) -> Result<Duration, String> {
 
 fn page_url(text: &str) -> Result<PageUrl, String> {
     PageUrl::parse(text, None).map_err(|refusal| format!("it {refusal}"))
+}
+
+/// Reads an argument that is a URL or may be one. clap's own words repeat a value as it was typed; these leave a password out.
+#[derive(Clone, Copy, Debug)]
+pub struct TypedUrl<T>(pub fn(&str) -> Result<T, String>);
+
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for TypedUrl<T> {
+    type Value = T;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
+        let refused = |why: String| {
+            let (value, arg) = (value.to_string_lossy(), arg.map(ToString::to_string).unwrap_or_default());
+            let text = format!("invalid value {:?} for '{arg}': {why}\n", without_userinfo(&value));
+            clap::Error::raw(ErrorKind::ValueValidation, text).with_cmd(command)
+        };
+        let text = value.to_str().ok_or_else(|| refused("it is not UTF-8".to_owned()))?;
+        (self.0)(text).map_err(refused)
+    }
 }
 
 /// `Name: value`; the name is a token (RFC 9110 §5.6.2).
@@ -254,6 +275,10 @@ mod tests {
         assert_eq!(args.url.as_str(), "http://a.test/x");
         check_refused(&["extract", "page.html"], "--url");
         check_refused(&["extract", "page.html", "--url", "ftp://a.test/"], "neither http nor https");
+        check_refused(
+            &["robots", "-", "--url", "http://me:secret@a.test/"],
+            "\"http://***@a.test/\" for '--url <URL>': it carries",
+        );
         for bad in ["no colon", "two words: x", ": x", "A: x\r\nB: y"] {
             check_refused(&["extract", "page.html", "--url", "http://a.test/", "--header", bad], "header");
         }

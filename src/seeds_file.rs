@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use lohisoftbot_core::seed::Seed;
+use lohisoftbot_core::url::without_userinfo;
 
 /// Longest file that is read, in bytes: some millions of seeds.
 const MAX_FILE_BYTES: u64 = 256 << 20;
@@ -29,7 +30,7 @@ pub struct SeedsFile {
 pub struct BadLine {
     /// Its number, from 1.
     pub number: usize,
-    /// What it says, cut.
+    /// What it says, cut, a user name and password left out.
     pub text: String,
     /// What is wrong with it.
     pub why: String,
@@ -79,7 +80,9 @@ pub fn parse(bytes: &[u8]) -> SeedsFile {
         match read {
             Ok(seed) => found.seeds.push(seed),
             Err(why) => {
-                let text = String::from_utf8_lossy(line).trim().chars().take(MAX_SHOWN_CHARS).collect();
+                // It goes into the log, where no password belongs.
+                let text = String::from_utf8_lossy(line);
+                let text = without_userinfo(text.trim()).chars().take(MAX_SHOWN_CHARS).collect();
                 found.bad_lines.push(BadLine { number, text, why });
             }
         }

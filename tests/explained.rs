@@ -35,6 +35,9 @@ fn url_is_explained_by_what_the_operator_did_and_by_what_the_settings_leave_out(
         (other.as_str(), "site_not_seeded"),
         ("ftp://a.test/", "scheme_refused"),
         ("http://somebody:secret@a.test/", "credentials_refused"),
+        ("ftp://somebody:secret@a.test/", "scheme_refused"),
+        ("mailto:somebody@a.test", "scheme_refused"),
+        (&format!("http://{}.test/", "a".repeat(70)), "host_refused"),
         ("http://[::1]/", "host_refused"),
         ("http://a.test:25/", "port_refused"),
         (&format!("{home}robots.txt"), "robots_file"),
@@ -43,6 +46,13 @@ fn url_is_explained_by_what_the_operator_did_and_by_what_the_settings_leave_out(
         let (code, answer) = reason(url);
         assert_eq!(code, wanted, "{answer:#}");
         assert!(answer["account"].as_str().unwrap().contains(answer["summary"].as_str().unwrap()), "{answer:#}");
+        assert!(!answer.to_string().contains("secret"), "{answer:#}");
+    }
+    for words in
+        [&["seed", "https://me:secret@a.test/"], &["explain", "me:secret@a b"], &["exclude", "me:secret@a.test"]]
+    {
+        let ran = rig.ctl(words);
+        assert!(ran.code != Some(0) && !ran.stderr.contains("secret") && !ran.stdout.contains("secret"), "{ran:#?}");
     }
 
     rig.ask(&["exclude", other_name, "--reason", "its owner asked by mail"]);

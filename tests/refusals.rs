@@ -5,8 +5,12 @@ use std::fs::File;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+use lohisoftbot::io::ledger_files::LedgerFiles;
 use lohisoftbot::practice_web::plan::PracticePlan;
 use lohisoftbot_core::config::Config;
+use lohisoftbot_core::exclusion::Domain;
+use lohisoftbot_core::ledger::{LedgerEntry, LedgerEvent};
+use lohisoftbot_core::time::Timestamp;
 use rustix::process::Signal;
 use tempfile::TempDir;
 
@@ -126,6 +130,73 @@ fn taken_socket_and_held_store_are_refused_and_left_alone() {
     assert!(after == before, "the store of the running node was changed");
     node.signal(Signal::TERM);
     node.expect_end(0);
+}
+
+/// A folder in which a node has run, with one more ledger segment behind the one of that run.
+fn folder_with_two_segments() -> (Folder, PathBuf) {
+    use lohisoftbot_actors::storage::LedgerStore;
+    let folder = Folder::new(&quick_config(Path::new(".")));
+    folder.run(&["--until-idle"]).expect_code(0);
+    let dir = folder.dir.path().join("data/ledger");
+    let now = Timestamp::from_secs(1_700_000_000);
+    let (mut ledger, mut book, _) = LedgerFiles::open(&dir, now).unwrap();
+    let domain = Domain::parse("out.test").unwrap();
+    let entry = LedgerEntry { seq: book.last_seq + 1, at: now, event: LedgerEvent::Included { domain } };
+    ledger.append(std::slice::from_ref(&entry)).unwrap();
+    book.apply(&entry);
+    ledger.rotate(now, &mut book.snapshot(now)).unwrap();
+    drop(ledger);
+    let mut segments: Vec<PathBuf> = files_in(&dir).into_keys().filter(|path| path.extension().is_some()).collect();
+    segments.retain(|path| path.extension().unwrap() == "log");
+    assert_eq!(segments.len(), 2);
+    (folder, segments.remove(0))
+}
+
+#[test]
+fn ledger_with_a_damaged_closed_segment_is_refused_as_by_a_dry_run() {
+    let (folder, closed) = folder_with_two_segments();
+    let sound = std::fs::read(&closed).unwrap();
+    let mut bytes = sound.clone();
+    let place = sound.len() - 5;
+    bytes[place] ^= 1;
+    std::fs::write(&closed, bytes).unwrap();
+    let file = closed.file_name().unwrap().to_str().unwrap();
+    for args in [&["--until-idle"][..], &["--dry-run"]] {
+        folder.expect_refusal(args, &[file, "is damaged at byte", "stop the node and put a copy"]);
+    }
+    std::fs::write(&closed, sound).unwrap();
+    folder.run(&["--until-idle"]).expect_code(0);
+}
+
+#[test]
+fn lost_ledger_is_refused_and_nothing_is_made_in_its_place() {
+    let (folder, closed) = folder_with_two_segments();
+    let dir = closed.parent().unwrap().to_owned();
+    folder.run(&["--until-idle"]).expect_code(0);
+    let kept = folder.dir.path().join("kept");
+    std::fs::rename(&dir, &kept).unwrap();
+    let words = ["data/records holds records", "the ledger is lost", "Nothing was changed", "put a copy"];
+    for args in [&["--until-idle"][..], &["--dry-run"]] {
+        folder.expect_refusal(args, &words);
+    }
+    // Neither is an empty folder a ledger, nor one with a lock alone.
+    std::fs::create_dir(&dir).unwrap();
+    folder.expect_refusal(&["--until-idle"], &words);
+    std::fs::write(dir.join("lock"), b"").unwrap();
+    folder.expect_refusal(&["--until-idle"], &words);
+    std::fs::remove_dir_all(&dir).unwrap();
+    std::fs::rename(&kept, &dir).unwrap();
+    // Its newest segment alone is lost: the sentinel knows of an entry that the others have not. Here all of them are in the first one, so
+    // that is taken instead.
+    let newest = files_in(&dir).into_keys().filter(|path| path.extension().is_some_and(|ending| ending == "log")).max();
+    std::fs::remove_file(newest.unwrap()).unwrap();
+    let whole = std::fs::read(&closed).unwrap();
+    std::fs::write(&closed, &whole[..whole.len() - 3]).unwrap();
+    for args in [&["--until-idle"][..], &["--dry-run"]] {
+        folder.expect_refusal(args, &["the ledger ends at entry 0, but entry 1 was written", "Nothing was changed"]);
+    }
+    std::fs::write(&closed, whole).unwrap();
+    folder.run(&["--until-idle"]).expect_code(0);
 }
 
 #[test]

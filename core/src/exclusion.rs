@@ -10,12 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::site::Site;
 use crate::time::Timestamp;
+use crate::url::without_userinfo;
 
 /// A DNS name in ASCII form, lower case, no trailing dot; or an IPv4 address.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Domain(Box<str>);
 
-/// A text is no DNS name.
+/// A text is no DNS name. What it repeats of the text has no password in it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{text:?} is not a domain name: give a name such as example.com, without scheme, port, path or *; all names below it are meant too"
@@ -28,7 +29,7 @@ impl Domain {
     /// Reads a name as a person writes it, in every spelling that a URL may have it in: any case, international letters, percent
     /// triplets, full-width letters and dots, odd forms of an address, one trailing dot.
     pub fn parse(text: &str) -> Result<Self, DomainError> {
-        let refuse = || DomainError { text: text.to_owned() };
+        let refuse = || DomainError { text: without_userinfo(text).into_owned() };
         match ::url::Host::parse(text.trim()) {
             Ok(::url::Host::Domain(ascii)) => {
                 let name = ascii.strip_suffix('.').unwrap_or(&ascii);

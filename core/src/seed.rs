@@ -61,6 +61,9 @@ impl Seed {
         if has_scheme(text) {
             return Ok(Self { url: PageUrl::parse(text, None)?, scheme: SeedScheme::Written });
         }
+        if names_another_scheme(text) {
+            return Err(UrlRefusal::OtherScheme.into());
+        }
         let host_first = text.strip_prefix("//").unwrap_or(text);
         if host_first.starts_with(['/', '\\', '?', '#']) {
             return Err(SeedRefusal::PathOnly);
@@ -90,6 +93,29 @@ fn has_scheme(text: &str) -> bool {
         (of(Scheme::Http) || of(Scheme::Https)) && rest.starts_with(['/', '\\'])
     });
     is_ours || has_scheme_with_authority(text)
+}
+
+/// Schemes that have no slashes behind them and may have an at-sign, which would else read as a user name at a host.
+const OPAQUE_SCHEMES: [&str; 13] =
+    ["mailto", "tel", "sms", "sip", "sips", "xmpp", "data", "javascript", "cid", "mid", "skype", "urn", "magnet"];
+
+/// Whether `text`, which has no `://`, is a URL of a scheme without a host: `mailto:a@b.example`, `javascript:f()`. It is none where a
+/// port stands behind the colon, where the part before it has a dot as a host has, or where it is a user name with a password.
+fn names_another_scheme(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once(':') else { return false };
+    let port = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+    let is_digits = port.bytes().all(|b| b.is_ascii_digit());
+    if OPAQUE_SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
+        // A host may have such a name.
+        return !is_digits || port.parse::<u16>().is_err();
+    }
+    let is_ours =
+        |scheme: &str| [Scheme::Http, Scheme::Https].iter().any(|ours| scheme.eq_ignore_ascii_case(ours.as_str()));
+    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-".contains(&b))
+        && !is_ours(scheme)
+        && !rest.contains('@')
+        && !is_digits
 }
 
 fn has_scheme_with_authority(text: &str) -> bool {
@@ -133,6 +159,8 @@ mod tests {
         check("http:\\\\example.com\\a", "http://example.com/a", SeedScheme::Written);
         check("https:/example.com", "https://example.com/", SeedScheme::Written);
         check("http:8080", "https://http:8080/", SeedScheme::Guessed);
+        check("data:8080/x", "https://data:8080/x", SeedScheme::Guessed);
+        check("localhost:8080", "https://localhost:8080/", SeedScheme::Guessed);
     }
 
     #[test]
@@ -145,12 +173,29 @@ mod tests {
         check_refused("///a", SeedRefusal::PathOnly);
         check_refused("?q=1", SeedRefusal::PathOnly);
         check_refused("ftp://example.com/", SeedRefusal::Url(UrlRefusal::OtherScheme));
-        check_refused("mailto:someone@example.com", SeedRefusal::Url(UrlRefusal::Credentials));
-        check_refused("javascript:alert(1)", SeedRefusal::Url(UrlRefusal::Unparsable));
+        for text in [
+            "mailto:someone@example.com",
+            "MAILTO:someone@example.com?subject=x",
+            "javascript:alert(1)",
+            "tel:+4930123",
+            "sip:a:b@example.com",
+            "urn:isbn:123",
+            "magnet:?xt=1",
+            "foo+bar:baz",
+        ] {
+            check_refused(text, SeedRefusal::Url(UrlRefusal::OtherScheme));
+        }
+        for text in ["someone:word@example.com", "someone@example.com", "http:someone:word@example.com/"] {
+            check_refused(text, SeedRefusal::Url(UrlRefusal::Credentials));
+        }
+        check_refused("example.com:port", SeedRefusal::Url(UrlRefusal::Unparsable));
         check_refused("http://", SeedRefusal::Url(UrlRefusal::Unparsable));
         check_refused("https://user:word@example.com/", SeedRefusal::Url(UrlRefusal::Credentials));
         check_refused("[::1]", SeedRefusal::Url(UrlRefusal::NoUsableHost));
         check_refused(&format!("example.com/{}", "a".repeat(3000)), SeedRefusal::Url(UrlRefusal::TooLong));
+        check_refused(&format!("{}.example.com", "a".repeat(64)), SeedRefusal::Url(UrlRefusal::LabelTooLong));
+        check_refused(&"abc.".repeat(64), SeedRefusal::Url(UrlRefusal::HostTooLong));
+        check_refused("a..example.com", SeedRefusal::Url(UrlRefusal::NoUsableHost));
     }
 
     #[test]

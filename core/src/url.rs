@@ -10,6 +10,7 @@ mod canonical;
 mod parameters;
 #[cfg(test)]
 mod tests;
+mod userinfo;
 
 use std::fmt;
 
@@ -17,6 +18,7 @@ use ::url::{Host, Position, Url};
 use serde::{Deserialize, Serialize};
 
 pub use self::canonical::{canonical, canonicalize, resolve};
+pub use self::userinfo::without_userinfo;
 use crate::origin::{Origin, Scheme};
 use crate::site::Site;
 
@@ -49,6 +51,15 @@ pub enum UrlRefusal {
     /// The host is no DNS name and no IPv4 address: empty labels, odd characters, or an IPv6 literal (requests never leave over IPv6).
     #[error("has no host name or IPv4 address")]
     NoUsableHost,
+    /// A part of the host between two dots is longer than [`MAX_LABEL_BYTES`].
+    #[error(
+        "has a host with a label (the part between two dots) that is longer than {MAX_LABEL_BYTES} octets, as long as one may be in the \
+         DNS (RFC 1035 §2.3.4)"
+    )]
+    LabelTooLong,
+    /// The host is longer than [`MAX_HOST_BYTES`].
+    #[error("has a host name longer than {MAX_HOST_BYTES} octets, as long as one may be in the DNS (RFC 1035 §2.3.4)")]
+    HostTooLong,
     /// It carries a user name or password. Such a link is dropped, not asked without them: it was made for one person (P5).
     #[error("carries a user name or password")]
     Credentials,
@@ -79,9 +90,9 @@ impl PageUrl {
         }
         let url = canonicalize(url);
         match url.host() {
-            Some(Host::Domain(name)) if is_dns_name(name) => {}
+            Some(Host::Domain(name)) => check_dns_name(name)?,
             Some(Host::Ipv4(_)) => {}
-            Some(Host::Domain(_) | Host::Ipv6(_)) | None => return Err(UrlRefusal::NoUsableHost),
+            Some(Host::Ipv6(_)) | None => return Err(UrlRefusal::NoUsableHost),
         }
         if url.as_str().len() > MAX_URL_BYTES {
             return Err(UrlRefusal::TooLong);
@@ -146,10 +157,14 @@ impl fmt::Display for PageUrl {
 
 /// Whether a host that the URL parser let through can be a name in the DNS. The parser is wider: it takes `a..b` and `a{b}`. The
 /// underscore is no letter of a host name (RFC 1123 §2.1), yet sites use it.
-fn is_dns_name(host: &str) -> bool {
-    host.len() <= MAX_HOST_BYTES
-        && host.split('.').all(|label| {
-            (1..=MAX_LABEL_BYTES).contains(&label.len())
-                && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
-        })
+fn check_dns_name(host: &str) -> Result<(), UrlRefusal> {
+    let is_label =
+        |label: &str| !label.is_empty() && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    if !host.split('.').all(is_label) {
+        return Err(UrlRefusal::NoUsableHost);
+    }
+    if host.split('.').any(|label| label.len() > MAX_LABEL_BYTES) {
+        return Err(UrlRefusal::LabelTooLong);
+    }
+    if host.len() > MAX_HOST_BYTES { Err(UrlRefusal::HostTooLong) } else { Ok(()) }
 }

@@ -5,7 +5,7 @@ mod account;
 use lohisoftbot_core::exclusion::Domain;
 use lohisoftbot_core::seed::{Seed, SeedRefusal, SeedScheme};
 use lohisoftbot_core::site::Site;
-use lohisoftbot_core::url::UrlRefusal;
+use lohisoftbot_core::url::{UrlRefusal, without_userinfo};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -69,7 +69,7 @@ pub enum AskedUrl {
     Page(Seed),
     /// One that no request is ever sent for.
     Never {
-        /// As it was written.
+        /// As it was written, a user name and password left out.
         text: String,
         /// Why not.
         refusal: UrlRefusal,
@@ -314,7 +314,7 @@ impl AskedUrl {
         match Seed::parse(text) {
             Ok(seed) => Ok(Self::Page(seed)),
             Err(SeedRefusal::Url(refusal)) if refusal != UrlRefusal::Unparsable => {
-                Ok(Self::Never { text: text.trim().to_owned(), refusal })
+                Ok(Self::Never { text: without_userinfo(text.trim()).into_owned(), refusal })
             }
             Err(refusal) => Err(bad(format!("{} {refusal}", quoted(text)))),
         }
@@ -367,9 +367,9 @@ fn list_or_none(fields: &[&str]) -> String {
     if fields.is_empty() { "none".to_owned() } else { fields.join(", ") }
 }
 
-/// Foreign text in a message: escaped, and cut.
-fn quoted(text: &str) -> String {
-    format!("{:?}", text.chars().take(80).collect::<String>())
+/// Foreign text in a message: without a password, escaped, and cut.
+pub fn quoted(text: &str) -> String {
+    format!("{:?}", without_userinfo(text).chars().take(80).collect::<String>())
 }
 
 fn bad(message: String) -> ControlError {
@@ -407,6 +407,8 @@ mod tests {
             Command::Explain { asked: AskedUrl::parse("http://a.test/x?y").unwrap() },
             Command::Explain { asked: AskedUrl::parse("a.test/x").unwrap() },
             Command::Explain { asked: AskedUrl::parse("ftp://a.test/x").unwrap() },
+            Command::Explain { asked: AskedUrl::parse("https://me:secret@a.test/x").unwrap() },
+            Command::Explain { asked: AskedUrl::parse("mailto:me@a.test").unwrap() },
             Command::Ledger {
                 site: Site::of_host("a.test"),
                 limit: 7,
@@ -471,6 +473,53 @@ mod tests {
         check_refused(r#"{"command":"watch","site":"a b"}"#, BadRequest, &["a b"]);
         let long = json!({"command": "exclude", "domain": "a.test", "reason": "x".repeat(MAX_REASON_BYTES + 1)});
         check_refused(&long.to_string(), BadRequest, &["shorter"]);
+    }
+
+    #[test]
+    fn password_in_what_was_typed_is_never_repeated() {
+        let urls = [
+            "https://me:sesame@a.test/x",
+            "ftp://me:sesame@a.test/",
+            "me:sesame@a.test",
+            "https:me:sesame@a.test",
+            "https://me:ses/ame@a.test/",
+            "https://me:sesame@[::1]/",
+            "//me:sesame@a.test/",
+            "https://me:sesame@a b/",
+        ];
+        for url in urls {
+            for fields in [
+                json!({"command": "explain", "url": url}),
+                json!({"command": "seed", "urls": ["a.test", url]}),
+                json!({"command": "site", "site": url}),
+                json!({"command": "sites", "after": url}),
+                json!({"command": "ledger", "site": url}),
+                json!({"command": "ledger", "site": "a.test", "since": url}),
+                json!({"command": "exclude", "domain": url}),
+                json!({"command": "include", "domain": url}),
+                json!({"command": url}),
+                json!({"command": "status", url: 1}),
+            ] {
+                let said = match parse(&fields.to_string()) {
+                    Ok(command) => format!("{command:?} {}", Value::Object(command.to_fields())),
+                    Err(error) => error.to_string(),
+                };
+                assert!(!said.contains("sesame") && !said.contains("ame@"), "{fields}: {said}");
+            }
+        }
+    }
+
+    #[test]
+    fn mail_address_and_long_label_are_told_for_what_they_are() {
+        let refusal = |text: &str| match AskedUrl::parse(text) {
+            Ok(AskedUrl::Never { refusal, .. }) => refusal,
+            other => panic!("{text}: {other:?}"),
+        };
+        assert_eq!(refusal("mailto:x@y"), UrlRefusal::OtherScheme);
+        assert_eq!(refusal("mailto:x@y.test"), UrlRefusal::OtherScheme);
+        assert_eq!(refusal("x:y@z.test"), UrlRefusal::Credentials);
+        assert_eq!(refusal(&format!("https://{}.test/", "x".repeat(70))), UrlRefusal::LabelTooLong);
+        assert_eq!(refusal(&format!("{}.test", "x".repeat(70))), UrlRefusal::LabelTooLong);
     }
 
     #[test]

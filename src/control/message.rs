@@ -4,10 +4,13 @@
 //! `{"v":1,"id":1,"ok":true,"result":{..}}` or `{"v":1,"id":1,"ok":false,"error":{"code":"..","message":".."}}`. The id
 //! is the caller's and comes back as it was; a line that has none to read is answered with null.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::command::Command;
+use super::command::{Command, quoted};
 use super::frame::MAX_RESPONSE_BYTES;
 
 /// The version of the protocol.
@@ -64,10 +67,16 @@ impl ControlError {
 /// Reads a request line: the caller's id, as far as there is one, and the command or what is wrong.
 pub fn read_request(line: &[u8]) -> (Value, Result<Command, ControlError>) {
     let bad = |message: String| ControlError::new(ErrorCode::BadRequest, message);
-    let mut fields: Map<String, Value> = match serde_json::from_slice(line) {
-        Ok(fields) => fields,
+    let RequestFields { mut fields, given_twice } = match serde_json::from_slice(line) {
+        Ok(read) => read,
         Err(error) => return (Value::Null, Err(bad(format!("the line is no JSON object: {error}")))),
     };
+    // Before anything is read off it: which of the two was meant, nobody can tell, and one of them may be a shutdown (RFC 8259 §4).
+    if let Some(key) = given_twice {
+        let is_id = key == "id";
+        let id = fields.remove("id").filter(|id| !is_id && (id.is_number() || id.is_string())).unwrap_or_default();
+        return (id, Err(bad(format!("the key {} is given twice: which is meant?", quoted(&key)))));
+    }
     let id = match fields.remove("id") {
         Some(id @ (Value::Number(_) | Value::String(_))) => id,
         Some(_) => return (Value::Null, Err(bad("\"id\" is neither a number nor a text".to_owned()))),
@@ -82,6 +91,40 @@ pub fn read_request(line: &[u8]) -> (Value, Result<Command, ControlError>) {
         None => Err(bad(format!("\"v\" is missing: the line says which version of the protocol it is, {VERSION}"))),
     };
     (id, command)
+}
+
+/// The fields of a request, and the first key that is there twice. A plain map would take the last of two and say nothing.
+struct RequestFields {
+    fields: Map<String, Value>,
+    given_twice: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for RequestFields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(FieldsVisitor)
+    }
+}
+
+struct FieldsVisitor;
+
+impl<'de> Visitor<'de> for FieldsVisitor {
+    type Value = RequestFields;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RequestFields, A::Error> {
+        let mut read = RequestFields { fields: Map::new(), given_twice: None };
+        while let Some((key, value)) = map.next_entry::<String, Value>()? {
+            if read.fields.contains_key(&key) {
+                read.given_twice.get_or_insert(key);
+            } else {
+                read.fields.insert(key, value);
+            }
+        }
+        Ok(read)
+    }
 }
 
 /// Writes a request line with its end.
@@ -184,14 +227,40 @@ mod tests {
     #[test]
     fn line_that_is_no_request_is_refused_with_what_is_missing() {
         use ErrorCode::*;
-        for line in ["", "x", "[]", "null", "{", "{\"v\":1}{}", "\u{0}"] {
-            check_refused(line, Value::Null, BadRequest, &[]);
+        for line in ["", "x", "{", "\u{0}", "{\"v\":1,}", "{v:1}"] {
+            check_refused(line, Value::Null, BadRequest, &["no JSON object"]);
         }
+        for line in ["[]", "null", "1", "true", "\"status\"", "[{\"v\":1,\"id\":1,\"command\":\"status\"}]"] {
+            check_refused(line, Value::Null, BadRequest, &["no JSON object", "expected an object"]);
+        }
+        let good = r#"{"v":1,"id":1,"command":"status"}"#;
+        for behind in ["{}", good, " x", "]", ",", "\u{0}"] {
+            check_refused(&format!("{good}{behind}"), Value::Null, BadRequest, &["trailing characters"]);
+        }
+        assert_eq!(read_request(format!(" {good} \t").as_bytes()), (json!(1), Ok(Command::Status)));
         check_refused(r#"{"id":1,"command":"status"}"#, json!(1), BadRequest, &["\"v\" is missing"]);
         check_refused(r#"{"v":2,"id":1,"command":"status"}"#, json!(1), UnsupportedVersion, &["version 1", "not 2"]);
         check_refused(r#"{"v":"1","id":1,"command":"status"}"#, json!(1), UnsupportedVersion, &[]);
         check_refused(r#"{"v":1,"id":[1],"command":"status"}"#, Value::Null, BadRequest, &["\"id\""]);
         check_refused(r#"{"v":1,"id":"a"}"#, json!("a"), BadRequest, &["\"command\" is missing"]);
+    }
+
+    #[test]
+    fn key_that_is_given_twice_is_refused_and_named() {
+        use ErrorCode::BadRequest;
+        let twice = |key: &str| format!("the key \"{key}\" is given twice");
+        for (line, id, key) in [
+            (r#"{"v":1,"id":1,"command":"status","command":"shutdown"}"#, json!(1), "command"),
+            (r#"{"v":1,"id":1,"command":"status","command":"status"}"#, json!(1), "command"),
+            (r#"{"v":1,"id":1,"comm\u0061nd":"status","command":"shutdown"}"#, json!(1), "command"),
+            (r#"{"v":2,"v":1,"id":1,"command":"status"}"#, json!(1), "v"),
+            (r#"{"v":1,"id":1,"id":2,"command":"status"}"#, Value::Null, "id"),
+            (r#"{"v":1,"id":"a","command":"exclude","domain":"a.test","domain":"b.test"}"#, json!("a"), "domain"),
+            (r#"{"v":1,"id":1,"command":"status","x":{},"x":[]}"#, json!(1), "x"),
+            (r#"{"command":"status","command":"pause"}"#, Value::Null, "command"),
+        ] {
+            check_refused(line, id, BadRequest, &[&twice(key)]);
+        }
     }
 
     #[test]

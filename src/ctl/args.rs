@@ -7,7 +7,7 @@ use lohisoftbot_core::seed::Seed;
 use lohisoftbot_core::site::Site;
 
 use crate::control::command::{
-    DEFAULT_LEDGER_LINES, DEFAULT_LISTED_SITES, MAX_LEDGER_LINES, MAX_LISTED_SITES, Since, domain, site,
+    DEFAULT_LEDGER_LINES, DEFAULT_LISTED_SITES, MAX_LEDGER_LINES, MAX_LISTED_SITES, Since, domain, quoted, site,
 };
 use crate::control::{AskedUrl, Command, ControlError, ErrorCode, SiteFilter};
 
@@ -139,7 +139,8 @@ impl Question {
     /// The command to send; what was typed is checked before the node is asked.
     pub fn to_command(&self) -> Result<Command, ControlError> {
         let seed = |text: &String| {
-            Seed::parse(text).map_err(|refusal| ControlError::new(ErrorCode::BadRequest, format!("{text:?} {refusal}")))
+            let refused = |refusal| ControlError::new(ErrorCode::BadRequest, format!("{} {refusal}", quoted(text)));
+            Seed::parse(text).map_err(refused)
         };
         Ok(match self {
             Self::Status => Command::Status,

@@ -67,8 +67,9 @@ fn node_that_says_no_ends_with_1() {
 
 #[test]
 fn audit_that_finds_anything_ends_with_1() {
-    for (num_violations, code) in [(0, 0), (1, 1)] {
-        let answer = json!({"v": 1, "id": 1, "ok": true, "result": {"num_violations": num_violations}});
+    for (num_violations, num_gaps, code) in [(0, 0, 0), (1, 0, 1), (0, 1, 1)] {
+        let result = json!({"num_violations": num_violations, "num_gaps": num_gaps});
+        let answer = json!({"v": 1, "id": 1, "ok": true, "result": result});
         let (seen, _) = with_node(answer, &["audit"]);
         assert_eq!((seen.code, seen.err.as_str()), (code, ""));
     }

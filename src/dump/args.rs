@@ -6,6 +6,8 @@ use clap::{Parser, Subcommand, ValueEnum};
 use lohisoftbot_actors::storage::EntryKind;
 use lohisoftbot_core::site::Site;
 
+use crate::cli::TypedUrl;
+
 /// Looks into the store of a stopped node. Never changes it.
 #[derive(Debug, Parser)]
 #[command(name = "lohisoftbot-dump", version, about, max_term_width = 100)]
@@ -14,7 +16,7 @@ pub struct DumpArgs {
     #[arg(long, value_name = "DIR", global = true, default_value = "data")]
     pub store: PathBuf,
     /// Only this site (a host of it will do). For inlinks: links to this site.
-    #[arg(long, value_name = "SITE", global = true, value_parser = parse_site)]
+    #[arg(long, value_name = "SITE", global = true, value_parser = TypedUrl(parse_site))]
     pub site: Option<Site>,
     /// Only rows whose URL (for sites and exclusions: whose name) begins with this.
     #[arg(long, value_name = "P", global = true)]

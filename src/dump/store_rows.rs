@@ -8,7 +8,7 @@ use lohisoftbot_core::record::PageRecord;
 use lohisoftbot_core::site::Site;
 use lohisoftbot_core::site_row::{SiteRow, SiteStanding};
 use lohisoftbot_core::time::Timestamp;
-use lohisoftbot_core::url::PageUrl;
+use lohisoftbot_core::url::{PageUrl, without_userinfo};
 use serde_json::{Value, json};
 
 use super::args::DumpArgs;
@@ -113,7 +113,7 @@ pub fn stats(args: &DumpArgs, store: &SledStore, output: &mut dyn Write) -> Resu
 
 /// All of one page or one site.
 pub fn get(args: &DumpArgs, store: &SledStore, what: &str, output: &mut dyn Write) -> Result<(), DumpError> {
-    let not_found = || DumpError::NotFound(what.to_owned());
+    let not_found = || DumpError::NotFound(without_userinfo(what).into_owned());
     let (columns, values, more) = if what.contains("://") {
         let url = PageUrl::parse(what, None).map_err(|_| not_found())?;
         let record = store.page(&url)?.ok_or_else(not_found)?;

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
+use lohisoftbot_actors::ledger::{DETAILS_KEPT, LastSeq};
 use lohisoftbot_actors::storage::{EntryFilter, EntryKind, LedgerError, SnapshotLines};
-use lohisoftbot_core::audit::{AuditReport, AuditRules, Auditor, Finding, History};
+use lohisoftbot_core::audit::{AuditReport, AuditRules, Auditor, DoubtCount, Finding, Gap, History};
 use lohisoftbot_core::ledger::{LedgerEntry, LedgerEvent, SiteEvent, TicketNumber};
 use lohisoftbot_core::site::Site;
 use lohisoftbot_core::time::Timestamp;
@@ -11,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::control_api::{Answer, NodeApi, gone};
 use super::event_json::{kind_word, line_number, millis, under};
+use super::lost_ledger::{self, LostLedger};
 use crate::control::command::Since;
 use crate::control::{ControlError, ErrorCode};
 use crate::io::ledger_files::LedgerReader;
@@ -18,13 +20,35 @@ use crate::io::ledger_files::LedgerReader;
 /// Findings that an answer lists one by one.
 const MAX_LISTED_FINDINGS: usize = 200;
 
-/// Reads a ledger through an auditor; of one site alone, if it is named.
-pub fn audit_ledger(reader: &LedgerReader, site: Option<Site>, rules: AuditRules) -> Result<AuditReport, LedgerError> {
-    let history = if reader.begins_with_first_entry()? { History::Whole } else { History::Partial };
+/// Reads a ledger through an auditor; of one site alone, if it is named. What is damaged or missing of it, and what `lost` says is, makes
+/// the report incomplete; what is sound is judged all the same.
+pub fn audit_ledger(
+    reader: &LedgerReader,
+    site: Option<Site>,
+    rules: AuditRules,
+    lost: Option<LostLedger>,
+) -> Result<AuditReport, LedgerError> {
+    let history = match reader.begins_with_first_entry() {
+        Ok(true) => History::Whole,
+        // A damaged beginning is as good as none; reading it tells of the damage.
+        Ok(false) | Err(LedgerError::Damaged { .. }) => History::Partial,
+        Err(error) => return Err(error),
+    };
     let mut auditor = Auditor::new(rules, history);
+    if let Some(what) = reader.lost_beginning(DETAILS_KEPT)? {
+        auditor.skip(Gap { what });
+    }
     let filter = EntryFilter { site, snapshots: SnapshotLines::Include, ..EntryFilter::default() };
-    for entry in reader.stream(filter)?.entries() {
-        auditor.read(&entry?);
+    for entry in reader.stream_what_is_left(filter)?.entries() {
+        match entry {
+            Ok(entry) => auditor.read(&entry),
+            Err(LedgerError::Damaged { path, offset, what }) => auditor
+                .skip(Gap { what: format!("ledger segment {} is damaged at byte {offset}: {what}", path.display()) }),
+            Err(error) => return Err(error),
+        }
+    }
+    if let Some(lost) = lost {
+        auditor.skip(Gap { what: lost.to_string() });
     }
     Ok(auditor.finish())
 }
@@ -139,7 +163,12 @@ impl NodeApi {
             return Err(ControlError::new(ErrorCode::Busy, "an audit is under way; ask again when it is done"));
         };
         let (reader, rules) = (self.ledger_reader.clone(), self.audit_rules.clone());
-        let report = self.in_background(move || audit_ledger(&reader, site, rules)).await?;
+        let seen = self.ledger.send(LastSeq).await.map_err(|_| gone())?;
+        let audit = move || {
+            let lost = lost_ledger::find_beside_damage_in(&reader, seen)?;
+            audit_ledger(&reader, site, rules, lost)
+        };
+        let report = self.in_background(audit).await?;
         Ok(audit_answer(&report))
     }
 
@@ -175,11 +204,26 @@ pub fn finding_fields(finding: &Finding) -> [(&'static str, Value); 7] {
     ]
 }
 
+/// A place where the ledger is not whole, in the fields of a finding: of no promise's own, at no site.
+pub fn gap_fields(gap: &Gap) -> [(&'static str, Value); 7] {
+    [
+        ("promise", Value::Null),
+        ("finding", json!(Gap::CODE)),
+        ("at", Value::Null),
+        ("site", Value::Null),
+        ("url", Value::Null),
+        ("what", json!(gap.what)),
+        ("seq", Value::Null),
+    ]
+}
+
 /// A report as an answer.
 pub fn audit_answer(report: &AuditReport) -> Value {
-    let finding = |finding: &Finding| {
-        Value::Object(finding_fields(finding).into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    let named = |fields: [(&str, Value); 7]| {
+        Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     };
+    let gaps = report.gaps.iter().map(|gap| named(gap_fields(gap)));
+    let findings = report.findings.iter().take(MAX_LISTED_FINDINGS).map(|finding| named(finding_fields(finding)));
     let num_left_out = report.num_violations.saturating_sub(report.findings.len().min(MAX_LISTED_FINDINGS) as u64);
     json!({
         "summary": report.summary(),
@@ -188,6 +232,8 @@ pub fn audit_answer(report: &AuditReport) -> Value {
         "num_entries": report.num_entries,
         "num_violations": report.num_violations,
         "num_findings_left_out": num_left_out,
-        "findings": report.findings.iter().take(MAX_LISTED_FINDINGS).map(finding).collect::<Vec<_>>(),
+        "num_gaps": report.gaps.len(),
+        "not_judged_by_todays_settings": report.doubts.counts().iter().map(DoubtCount::describe).collect::<Vec<_>>(),
+        "findings": gaps.chain(findings).collect::<Vec<_>>(),
     })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lohisoftbot_actors::frontier::{Discovery, FrontierSettings};
 use lohisoftbot_actors::host::SiteIdentity;
 use lohisoftbot_core::address_gate::AddressRules;
-use lohisoftbot_core::audit::AuditRules;
+use lohisoftbot_core::audit::{AuditRules, Limits};
 use lohisoftbot_core::backoff::BackoffPolicy;
 use lohisoftbot_core::budget::{Budget, MAX_ORIGINS_PER_CYCLE, MAX_STORED_PAGES};
 use lohisoftbot_core::config::{Config, DiscoveryMode};
@@ -46,14 +46,15 @@ pub fn site_rules(config: &Config) -> SiteRules {
 
 /// What an audit of the ledger holds it against.
 pub fn audit_rules(config: &Config) -> AuditRules {
-    AuditRules {
+    let settings = Limits {
         page_requests: config.budget.page_requests,
         origins: MAX_ORIGINS_PER_CYCLE,
         shortest_interval: config.recrawl.min_interval,
         min_delay: config.politeness.min_delay,
         response_time_factor: config.politeness.response_time_factor,
         max_adaptive_delay: config.politeness.max_adaptive_delay,
-    }
+    };
+    AuditRules { promise: Limits::PROMISE, settings }
 }
 
 /// The manners at addresses that sites share.

@@ -11,6 +11,7 @@ mod dry_run;
 mod event_json;
 mod explain;
 mod guard;
+pub(crate) mod lost_ledger;
 pub mod progress;
 pub mod run;
 pub mod session;
@@ -44,7 +45,7 @@ use crate::io::network::Network;
 use crate::io::sled_store::{SledStore, StoreOptions};
 use guard::GuardedNetwork;
 
-pub use account::{audit_ledger, finding_fields};
+pub(crate) use account::{audit_ledger, finding_fields, gap_fields};
 pub use control_api::NodeApi;
 
 /// A node could not be started. Nothing was crawled.
@@ -53,6 +54,9 @@ pub enum StartError {
     /// The ledger does not open.
     #[error(transparent)]
     Ledger(#[from] lohisoftbot_actors::storage::LedgerError),
+    /// The ledger is gone, or has lost its end.
+    #[error(transparent)]
+    LostLedger(#[from] lost_ledger::LostLedgerError),
     /// The store fails.
     #[error(transparent)]
     Store(#[from] lohisoftbot_actors::storage::StoreError),
@@ -113,6 +117,7 @@ impl Node {
     pub async fn start(config: &Config, NodeSetup { standing, network }: NodeSetup) -> Result<Self, StartError> {
         let clock = Arc::new(AnchoredClock::from_system());
         let dir = DataDir::new(&config.store.data_dir);
+        lost_ledger::refuse(&dir)?;
         let (ledger_files, book, report) = LedgerFiles::open(&dir.ledger(), clock.now())?;
         if let Some(torn) = &report.torn_tail {
             tracing::warn!(path = %torn.path.display(), num_bytes = torn.num_bytes, "cut off what a crash left half-written");

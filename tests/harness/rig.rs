@@ -53,6 +53,12 @@ impl Rig {
         &self.web
     }
 
+    /// Changes the settings for the next node that starts.
+    pub fn change_config(&mut self, change: impl FnOnce(&mut Config)) {
+        change(&mut self.config);
+        write_config(&self.path("config.toml"), &self.config);
+    }
+
     /// A path in the rig's own folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)

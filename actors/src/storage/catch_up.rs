@@ -40,7 +40,7 @@ pub enum CatchUpError {
     /// The store has seen entries that the ledger no longer has.
     #[error(
         "the ledger ends at entry {ledger}, but the store has seen entry {store}: the ledger has lost its end. Nothing was \
-         changed; {BACKUP_ADVICE}"
+         deleted; {BACKUP_ADVICE}"
     )]
     LedgerBehind {
         /// Newest entry of the ledger.

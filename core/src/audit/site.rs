@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::robots::{Files, Sign};
-use super::{AuditRules, Breach};
+use super::{AuditRules, Breach, Doubt};
 use crate::exclusion::{Domain, Exclusions};
 use crate::ledger::{EndKind, RequestKind, RobotsGround, SiteAccount, SiteEvent, TicketNumber, WaitReason};
 use crate::time::Timestamp;
@@ -44,12 +44,18 @@ struct Cycle {
 #[derive(Clone, Debug)]
 pub(super) struct SiteAudit {
     pub(super) num_requests: u32,
-    unseen_before: Option<Timestamp>,
+    /// Those of the last entry; whoever reads on takes them out.
+    pub(super) doubts: Vec<Doubt>,
+    /// Of entries before that moment nothing is known.
+    pub(super) unseen_before: Option<Timestamp>,
     cycle: Option<Cycle>,
     /// On the heap, since hardly a site has one at any moment.
     open: Option<Box<Open>>,
     last_ticket: Option<TicketNumber>,
+    /// When the last request ended, and the delay that the ledger has for it.
     last: Option<(Timestamp, Duration)>,
+    /// The delay that the settings now in force would have after it.
+    delay_by_settings: Duration,
     last_page_was_home: bool,
     wait: Option<(Timestamp, WaitReason)>,
     busy: Option<u16>,
@@ -64,11 +70,13 @@ impl SiteAudit {
     pub(super) fn new(unseen_before: Option<Timestamp>) -> Self {
         Self {
             num_requests: 0,
+            doubts: Vec::new(),
             unseen_before,
             cycle: None,
             open: None,
             last_ticket: None,
             last: None,
+            delay_by_settings: Duration::ZERO,
             last_page_was_home: false,
             wait: None,
             busy: None,
@@ -77,6 +85,11 @@ impl SiteAudit {
             behind_barrier_until: Timestamp::EPOCH,
             files: Files::default(),
         }
+    }
+
+    /// Entries are missing here: nothing that was said before them counts any more.
+    pub(super) fn forget(&mut self) {
+        *self = Self { num_requests: self.num_requests, ..Self::new(self.unseen_before) };
     }
 
     /// The next entry of the site.
@@ -190,8 +203,12 @@ impl SiteAudit {
                 self.last_ticket = None;
             }
         }
-        if next_at.since(at) < rules.shortest_interval {
-            found.push((None, Breach::IntervalTooShort { next_cycle_at: next_at, interval: rules.shortest_interval }));
+        let span = next_at.since(at);
+        if span < rules.promise.shortest_interval {
+            let interval = rules.promise.shortest_interval;
+            found.push((None, Breach::IntervalTooShort { next_cycle_at: next_at, interval }));
+        } else if span < rules.settings.shortest_interval {
+            self.doubts.push(Doubt::Interval);
         }
         self.cycle = Some(Cycle {
             number,
@@ -220,8 +237,12 @@ impl SiteAudit {
             breaches.push(Breach::TicketOutOfOrder { got: ticket, wanted });
         }
         self.last_ticket = Some(ticket);
-        if let Some((ended_at, delay)) = self.last.filter(|(ended_at, delay)| at < ended_at.plus(*delay)) {
-            breaches.push(Breach::TooSoon { ended_at, delay });
+        if let Some((ended_at, delay)) = self.last {
+            if at < ended_at.plus(delay) {
+                breaches.push(Breach::TooSoon { ended_at, delay });
+            } else if at < ended_at.plus(self.delay_by_settings) {
+                self.doubts.push(Doubt::Delay);
+            }
         }
         if at < self.behind_barrier_until {
             breaches.push(Breach::BehindBarrier { until: self.behind_barrier_until });
@@ -256,8 +277,11 @@ impl SiteAudit {
         let origin = url.origin().home().fingerprint();
         if !cycle.origins.contains(&origin) {
             cycle.origins.push(origin);
-            if cycle.origins.len() > usize::from(rules.origins) {
-                breaches.push(Breach::TooManyOrigins { num_origins: cycle.origins.len(), cap: rules.origins });
+            let num_origins = cycle.origins.len();
+            if num_origins > usize::from(rules.promise.origins) {
+                breaches.push(Breach::TooManyOrigins { num_origins, cap: rules.promise.origins });
+            } else if num_origins > usize::from(rules.settings.origins) {
+                self.doubts.push(Doubt::Origins);
             }
         }
         match kind {
@@ -265,9 +289,12 @@ impl SiteAudit {
             RequestKind::Page | RequestKind::Sitemap => {
                 cycle.last_page_at = Some(at);
                 cycle.num_page_requests += 1;
-                if cycle.num_page_requests > u32::from(rules.page_requests) {
-                    let (number, num_requests) = (cycle.number, cycle.num_page_requests);
-                    breaches.push(Breach::OverBudget { cycle: number, num_requests, budget: rules.page_requests });
+                let (number, num_requests, budget) =
+                    (cycle.number, cycle.num_page_requests, rules.promise.page_requests);
+                if num_requests > u32::from(budget) {
+                    breaches.push(Breach::OverBudget { cycle: number, num_requests, budget });
+                } else if num_requests > u32::from(rules.settings.page_requests) {
+                    self.doubts.push(Doubt::PageRequests);
                 }
             }
         }
@@ -284,8 +311,8 @@ impl SiteAudit {
         delay: Duration,
         found: &mut Found,
     ) {
-        let adaptive = took.saturating_mul(rules.response_time_factor).min(rules.max_adaptive_delay);
-        self.last = Some((at, delay.max(rules.min_delay).max(adaptive)));
+        self.last = Some((at, delay.max(rules.promise.delay_after(took))));
+        self.delay_by_settings = rules.settings.delay_after(took);
         let Some(open) = self.open.take_if(|open| open.ticket == ticket).map(|open| *open) else {
             // Its ticket may stand among what expired.
             if self.last_ticket.is_some() || self.unseen_before.is_none() {

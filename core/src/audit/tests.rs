@@ -1,5 +1,6 @@
 //! A clean ledger has no finding; each way to break a promise, planted into it, is found and named.
 
+mod settings;
 mod story;
 
 use std::time::Duration;
@@ -17,8 +18,8 @@ const START: Timestamp = Timestamp::from_secs(1_800_000_000);
 const DAY: Duration = Duration::from_secs(86_400);
 const DELAY: Duration = Duration::from_secs(5);
 
-fn rules() -> AuditRules {
-    AuditRules {
+fn limits() -> Limits {
+    Limits {
         page_requests: 3,
         origins: 2,
         shortest_interval: 30 * DAY,
@@ -26,6 +27,11 @@ fn rules() -> AuditRules {
         response_time_factor: 5,
         max_adaptive_delay: Duration::from_secs(60),
     }
+}
+
+/// Small numbers, as if they were the promise.
+fn rules() -> AuditRules {
+    AuditRules { promise: limits(), settings: limits() }
 }
 
 fn url(text: &str) -> PageUrl {

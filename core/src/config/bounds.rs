@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::{Config, MAX_PAGE_REQUESTS, is_host_name, show_size, show_span};
+use super::{Config, LEAST_MIN_DELAY, LEAST_RECRAWL_INTERVAL, MAX_PAGE_REQUESTS, is_host_name, show_size, show_span};
 
 /// A value that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -101,7 +101,7 @@ fn identity(config: &Config, found: &mut Problems) {
     if !is_page_address(&identity.info_url) {
         found.add(
             "identity.info_url",
-            format!("is {:?}, which is no address of a web page", identity.info_url),
+            format!("is {:?}, which is no address of a web page", crate::url::without_userinfo(&identity.info_url)),
             "write the page that describes this bot, such as \"https://lohisoft.com/bot\"",
         );
     }
@@ -181,7 +181,7 @@ fn network(config: &Config, found: &mut Problems) {
 }
 
 fn pace(config: &Config, found: &mut Problems) {
-    found.span("politeness.min_delay", config.politeness.min_delay, MILLI, DAY);
+    found.span("politeness.min_delay", config.politeness.min_delay, LEAST_MIN_DELAY, DAY);
     found.count("politeness.response_time_factor", config.politeness.response_time_factor, 0, 1000);
     found.span("politeness.max_adaptive_delay", config.politeness.max_adaptive_delay, Duration::ZERO, DAY);
     found.span("politeness.max_crawl_delay", config.politeness.max_crawl_delay, MILLI, 30 * DAY);
@@ -207,8 +207,8 @@ fn pace(config: &Config, found: &mut Problems) {
 /// The interval that is learnt of a site starts within its bounds, whoever sets only one of the three.
 fn recrawl(config: &Config, found: &mut Problems) {
     let recrawl = &config.recrawl;
-    found.span("recrawl.interval", recrawl.interval, SECOND, 365 * DAY);
-    found.span("recrawl.min_interval", recrawl.min_interval, SECOND, 365 * DAY);
+    found.span("recrawl.interval", recrawl.interval, LEAST_RECRAWL_INTERVAL, 365 * DAY);
+    found.span("recrawl.min_interval", recrawl.min_interval, LEAST_RECRAWL_INTERVAL, 365 * DAY);
     found.span("recrawl.max_interval", recrawl.max_interval, SECOND, 365 * DAY);
     if recrawl.min_interval > recrawl.interval {
         found.add(

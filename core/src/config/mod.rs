@@ -9,6 +9,7 @@ mod quantity;
 mod sections;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,10 @@ pub use sections::{
 
 /// Page requests of a site and cycle that the operator promises never to exceed.
 pub const MAX_PAGE_REQUESTS: u16 = 20;
+/// Shortest delay between requests that can be configured, for tests; a public site deserves a second at least.
+pub const LEAST_MIN_DELAY: Duration = Duration::from_millis(1);
+/// Shortest time from one cycle of a site to the next that can be configured, for tests.
+pub const LEAST_RECRAWL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// All settings of a node, one field a section.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -73,7 +73,9 @@ impl LinkDrop {
         match refusal {
             UrlRefusal::TooLong => Self::TooLong,
             UrlRefusal::OtherScheme | UrlRefusal::Unparsable => Self::NotHttp,
-            UrlRefusal::NoUsableHost | UrlRefusal::Credentials => Self::Unusable,
+            UrlRefusal::NoUsableHost | UrlRefusal::LabelTooLong | UrlRefusal::HostTooLong | UrlRefusal::Credentials => {
+                Self::Unusable
+            }
         }
     }
 

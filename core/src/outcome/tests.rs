@@ -83,6 +83,19 @@ fn not_modified_keeps_the_record() {
     check(ResponseHead::new(304), PageFate::KeepRenewed, SiteEffect::Nothing);
 }
 
+/// A cache before the site may answer 304 to a visitor whom its bot protection then stops: that renews nothing.
+#[test]
+fn challenge_fields_on_a_304_are_a_barrier_and_renew_nothing() {
+    for (name, value) in [
+        ("cf-mitigated", "challenge"),
+        ("x-amzn-waf-action", "captcha"),
+        ("set-cookie", "techaro.lol-anubis-cookie-verification=x; Path=/"),
+    ] {
+        let effect = SiteEffect::Barrier { kind: BarrierKind::Challenge, wait: BarrierWait::UsualDelay };
+        check(ResponseHead::new(304).with(name, value), PageFate::Drop, effect);
+    }
+}
+
 #[test]
 fn redirects_are_followed_as_new_pages() {
     for (status, permanence) in [

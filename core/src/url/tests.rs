@@ -119,8 +119,11 @@ fn what_cannot_or_must_not_be_asked_is_refused() {
     check_refused("http://a..example/", UrlRefusal::NoUsableHost);
     check_refused("http://a.example../", UrlRefusal::NoUsableHost);
     check_refused("http://a{b}.example/", UrlRefusal::NoUsableHost);
-    check_refused(&format!("http://{}.example/", "a".repeat(64)), UrlRefusal::NoUsableHost);
-    check_refused(&format!("http://{}example/", "abc.".repeat(64)), UrlRefusal::NoUsableHost);
+    check_refused(&format!("http://{}.example/", "a".repeat(64)), UrlRefusal::LabelTooLong);
+    check_refused(&format!("http://{}example/", "abc.".repeat(64)), UrlRefusal::HostTooLong);
+    let long_and_odd = format!("http://{}.a{{b}}.example/", "a".repeat(64));
+    check_refused(&long_and_odd, UrlRefusal::NoUsableHost);
+    PageUrl::parse(&format!("http://{}.example/", "a".repeat(63)), None).unwrap();
     check_refused(&format!("http://a.example/{}", "x".repeat(MAX_URL_BYTES)), UrlRefusal::TooLong);
     check_refused(&" ".repeat(MAX_RAW_URL_BYTES + 1), UrlRefusal::TooLong);
 }

@@ -3,7 +3,7 @@
 //! A crash begins a new ledger with a snapshot, as if all segments before had expired: what the state machine knew of robots.txt files
 //! may be older then than what the ledger says, which no node that writes both in order has to fear for longer than a batch of writes.
 
-use lohisoftbot_core::audit::{AuditRules, Auditor, History};
+use lohisoftbot_core::audit::{AuditRules, Auditor, History, Limits};
 use lohisoftbot_core::exclusion::{Domain, Exclusion};
 use lohisoftbot_core::ledger::{LedgerEntry, LedgerEvent, SiteAccount, SiteEvent};
 use lohisoftbot_core::politeness::SiteRules;
@@ -23,7 +23,7 @@ pub struct AuditedLedger {
 
 impl AuditedLedger {
     pub fn new(site: Site, rules: &SiteRules) -> Self {
-        let rules = AuditRules {
+        let limits = Limits {
             page_requests: rules.budget.page_requests(),
             origins: rules.budget.origins(),
             shortest_interval: rules.min_recrawl_interval.min(rules.recrawl_interval),
@@ -31,6 +31,8 @@ impl AuditedLedger {
             response_time_factor: rules.response_time_factor,
             max_adaptive_delay: rules.max_adaptive_delay,
         };
+        // The settings of a played site never change, so here they are the promise.
+        let rules = AuditRules { promise: limits.clone(), settings: limits };
         let auditor = Auditor::new(rules.clone(), History::Whole);
         Self { site, rules, auditor, seq: 0, excluded: Vec::new() }
     }

@@ -103,6 +103,17 @@ pub enum Frame {
     SnapshotEnd(u64),
 }
 
+/// What a frame is, by its checksum and its lengths alone: its lines are counted and not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outline {
+    /// So many entries.
+    Entries(u64),
+    /// So many snapshot lines.
+    Snapshot(u64),
+    /// End of the snapshot, with the count of its lines.
+    SnapshotEnd(u64),
+}
+
 /// Why there is no frame.
 #[derive(Debug)]
 pub enum FrameFault {
@@ -116,6 +127,20 @@ pub enum FrameFault {
 
 /// Reads the next frame and its size in the file; none at the end.
 pub fn read_frame(file: &mut impl Read) -> Result<Option<(Frame, u64)>, FrameFault> {
+    let Some(payload) = read_payload(file)? else { return Ok(None) };
+    let frame = parse_payload(&payload).map_err(FrameFault::Unreadable)?;
+    Ok(Some((frame, (PREFIX_BYTES + payload.len()) as u64)))
+}
+
+/// The outline of the next frame and its size in the file; none at the end. An order of magnitude quicker than to read it.
+pub fn read_outline(file: &mut impl Read) -> Result<Option<(Outline, u64)>, FrameFault> {
+    let Some(payload) = read_payload(file)? else { return Ok(None) };
+    let outline = outline_of(&payload).map_err(FrameFault::Unreadable)?;
+    Ok(Some((outline, (PREFIX_BYTES + payload.len()) as u64)))
+}
+
+/// The payload of the next frame, its checksum compared; none at the end.
+fn read_payload(file: &mut impl Read) -> Result<Option<Vec<u8>>, FrameFault> {
     let mut prefix = [0; PREFIX_BYTES];
     match read_up_to(file, &mut prefix).map_err(FrameFault::Io)? {
         0 => return Ok(None),
@@ -134,8 +159,7 @@ pub fn read_frame(file: &mut impl Read) -> Result<Option<(Frame, u64)>, FrameFau
     if crc32fast::hash(&payload) != crc {
         return Err(FrameFault::Unsound("a checksum does not match".to_owned()));
     }
-    let frame = parse_payload(&payload).map_err(FrameFault::Unreadable)?;
-    Ok(Some((frame, (PREFIX_BYTES + len) as u64)))
+    Ok(Some(payload))
 }
 
 /// Whether a sound frame begins anywhere in `bytes`: then what lies before it is damage, and no torn tail.
@@ -156,27 +180,60 @@ fn parse_prefix(prefix: &[u8; PREFIX_BYTES]) -> (usize, u32) {
 }
 
 fn parse_payload(payload: &[u8]) -> Result<Frame, String> {
-    let (&kind, body) = payload.split_first().ok_or("a frame is empty")?;
-    match FrameKind::of_byte(kind).ok_or_else(|| format!("a frame has the unknown kind {kind}"))? {
+    let (kind, body) = kind_and_body(payload)?;
+    match kind {
         FrameKind::Entries => Ok(Frame::Entries(parse_lines(body)?)),
         FrameKind::Snapshot => Ok(Frame::Snapshot(parse_lines(body)?)),
-        FrameKind::SnapshotEnd => {
-            let count = body.try_into().map_err(|_| "the end of a snapshot has no count")?;
-            Ok(Frame::SnapshotEnd(u64::from_le_bytes(count)))
-        }
+        FrameKind::SnapshotEnd => Ok(Frame::SnapshotEnd(parse_count(body)?)),
     }
+}
+
+fn outline_of(payload: &[u8]) -> Result<Outline, String> {
+    let (kind, body) = kind_and_body(payload)?;
+    match kind {
+        FrameKind::Entries => Ok(Outline::Entries(count_lines(body)?)),
+        FrameKind::Snapshot => Ok(Outline::Snapshot(count_lines(body)?)),
+        FrameKind::SnapshotEnd => Ok(Outline::SnapshotEnd(parse_count(body)?)),
+    }
+}
+
+fn kind_and_body(payload: &[u8]) -> Result<(FrameKind, &[u8]), String> {
+    let (&kind, body) = payload.split_first().ok_or("a frame is empty")?;
+    let kind = FrameKind::of_byte(kind).ok_or_else(|| format!("a frame has the unknown kind {kind}"))?;
+    Ok((kind, body))
+}
+
+fn parse_count(body: &[u8]) -> Result<u64, String> {
+    let count = body.try_into().map_err(|_| "the end of a snapshot has no count")?;
+    Ok(u64::from_le_bytes(count))
 }
 
 fn parse_lines(mut body: &[u8]) -> Result<Vec<LedgerEntry>, String> {
     let mut lines = Vec::new();
-    while !body.is_empty() {
-        let (len, rest) = body.split_first_chunk::<4>().ok_or("a line has no length")?;
-        let len = u32::from_le_bytes(*len) as usize;
-        let (line, rest) = rest.split_at_checked(len).ok_or("a line is longer than its frame")?;
+    while let Some(line) = next_line(&mut body)? {
         lines.push(codec::decode(line).map_err(|error| error.to_string())?);
-        body = rest;
     }
     Ok(lines)
+}
+
+fn count_lines(mut body: &[u8]) -> Result<u64, String> {
+    let mut num_lines = 0;
+    while next_line(&mut body)?.is_some() {
+        num_lines += 1;
+    }
+    Ok(num_lines)
+}
+
+/// Takes the next line off a body; none at its end.
+fn next_line<'a>(body: &mut &'a [u8]) -> Result<Option<&'a [u8]>, String> {
+    if body.is_empty() {
+        return Ok(None);
+    }
+    let (len, rest) = body.split_first_chunk::<4>().ok_or("a line has no length")?;
+    let len = u32::from_le_bytes(*len) as usize;
+    let (line, rest) = rest.split_at_checked(len).ok_or("a line is longer than its frame")?;
+    *body = rest;
+    Ok(Some(line))
 }
 
 fn read_up_to(file: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {

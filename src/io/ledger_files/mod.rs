@@ -8,9 +8,12 @@
 //!
 //! Damage in the middle is never skipped: a lost ticket would be a budget broken. Nothing here panics on any bytes.
 
+#[cfg(test)]
+mod damage_tests;
 mod frame;
 #[cfg(test)]
 mod index_tests;
+mod progress;
 mod reader;
 mod segment;
 mod site_entries;
@@ -89,25 +92,36 @@ enum Health {
 impl LedgerFiles {
     /// Opens the ledger in `dir` for writing, creating it where there is none, and folds its newest segment.
     ///
-    /// A torn tail is cut off and reported. Any other damage is an error, and nothing is changed.
+    /// A torn tail is cut off and reported. Any other damage, in any segment, is an error, and nothing is changed.
     pub fn open(dir: &Path, now: Timestamp) -> Result<(Self, LedgerBook, OpenReport), LedgerError> {
-        durable::create_dir(dir).map_err(io_error("create", dir))?;
         let lock_path = dir.join(LOCK_FILE);
+        if !lock_path.exists() {
+            // A copy without its lock: what is refused is to stay without it.
+            let segments = segment::list(dir)?;
+            segment::ensure_closed_ones_are_whole(&segments)?;
+            if let Some((_, newest)) = segments.last() {
+                SegmentReader::open(newest, Tail::MayBeTorn)?.skim()?;
+            }
+        }
+        durable::create_dir(dir).map_err(io_error("create", dir))?;
         let lock = match durable::try_lock(&lock_path).map_err(io_error("lock", &lock_path))? {
             LockAttempt::Ours(lock) => lock,
             LockAttempt::Held => return Err(LedgerError::Held { path: dir.to_owned() }),
         };
-        let mut report = OpenReport { num_unfinished: remove_unfinished(dir)?, ..OpenReport::default() };
+        let mut report = OpenReport::default();
         let mut book = LedgerBook::default();
         let segments = segment::list(dir)?;
+        segment::ensure_closed_ones_are_whole(&segments)?;
         report.num_segments = segments.len();
         let (name, path, began, num_bytes) = match segments.into_iter().next_back() {
             Some((name, path)) => {
                 let (header, num_bytes) = fold_segment(&path, &mut book, &mut report)?;
+                report.num_unfinished = remove_unfinished(dir)?;
                 (name, path, header.began, num_bytes)
             }
             None => {
                 report.num_segments = 1;
+                report.num_unfinished = remove_unfinished(dir)?;
                 let name = SegmentName::following(None, now);
                 let (path, num_bytes) =
                     write_segment(dir, &name, Header { began: now, first_seq: 1 }, &mut std::iter::empty())?;

@@ -5,12 +5,15 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use lohisoftbot_actors::storage::{EntryFilter, LedgerError, LedgerRead, LineOrigin};
 use lohisoftbot_core::ledger::LedgerEntry;
 use lohisoftbot_core::site::Site;
+use lohisoftbot_core::time::Timestamp;
 
-use super::segment::{self, Piece, SegmentReader, Tail, damaged, io_error};
+use super::progress::{AfterFault, Progress};
+use super::segment::{self, Piece, SegmentReader, Tail, io_error, missing_before};
 use super::site_entries::{Indexes, SiteEntries};
 
 /// Reads the ledger of one directory.
@@ -89,7 +92,14 @@ impl LedgerReader {
                 Err(error) => return Err(error),
             }
         }
-        Ok(self.lines(segments, filter))
+        Ok(self.lines(segments, filter, AfterFault::End))
+    }
+
+    /// The same of a ledger that may be damaged: each damage, and each segment that is missing, comes as an error in its place, and
+    /// what is sound behind it follows. For who judges what is left and says what is not.
+    pub fn stream_what_is_left(&self, filter: EntryFilter) -> Result<Lines, LedgerError> {
+        let segments = segment::list(&self.dir)?.into_iter().map(|(_, path)| path).collect();
+        Ok(self.lines(segments, filter, AfterFault::GoOnBehindDamage))
     }
 
     /// The entries that are about a site, oldest first, read as they are asked for.
@@ -100,12 +110,12 @@ impl LedgerReader {
 
     /// The lines of one segment.
     pub(super) fn lines_of(&self, segment: PathBuf, filter: EntryFilter) -> Lines {
-        self.lines(VecDeque::from([segment]), filter)
+        self.lines(VecDeque::from([segment]), filter, AfterFault::End)
     }
 
-    fn lines(&self, segments: VecDeque<PathBuf>, filter: EntryFilter) -> Lines {
-        let (current, ready, next_seq) = (None, VecDeque::new(), None);
-        Lines { filter, segments, current, ready, next_seq, summary: <_>::default(), stop: self.stop.clone() }
+    fn lines(&self, segments: VecDeque<PathBuf>, filter: EntryFilter, after_fault: AfterFault) -> Lines {
+        let progress = Progress::new(segments, after_fault);
+        Lines { filter, progress, next_seq: None, summary: <_>::default(), stop: self.stop.clone() }
     }
 
     pub(super) fn stop_flag(&self) -> &StopFlag {
@@ -118,6 +128,32 @@ impl LedgerReader {
 
     pub(super) fn turn_to_build(&self) -> MutexGuard<'_, ()> {
         self.building.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Number of the newest entry; none where there is no segment.
+    pub fn last_seq(&self) -> Result<Option<u64>, LedgerError> {
+        let Some((_, newest)) = segment::list(&self.dir)?.pop() else { return Ok(None) };
+        Ok(Some(SegmentReader::open(&newest, Tail::MayBeTorn)?.skim()?.saturating_sub(1)))
+    }
+
+    /// What is missing at its beginning although it is too young to have expired: a segment goes only once the one behind it is older
+    /// than `kept`. A segment whose head does not read says nothing here; it is told of as damage.
+    pub fn lost_beginning(&self, kept: Duration) -> Result<Option<String>, LedgerError> {
+        let segments = segment::list(&self.dir)?;
+        let mut heads = segments
+            .iter()
+            .filter_map(|(_, path)| Some((path, SegmentReader::open(path, Tail::MayBeTorn).ok()?.header())));
+        let Some((path, oldest)) = heads.next() else { return Ok(None) };
+        let newest_began = heads.map(|(_, header)| header.began).fold(oldest.began, Timestamp::max);
+        let has_expired = oldest.began.plus(kept) <= newest_began;
+        Ok((oldest.first_seq > 1 && !has_expired).then(|| {
+            format!(
+                "ledger segment {} begins with entry {} at {}, and what stood before it was not old enough to expire",
+                path.display(),
+                oldest.first_seq,
+                oldest.began
+            )
+        }))
     }
 
     /// Whether nothing of it has expired.
@@ -157,15 +193,18 @@ impl LedgerRead for LedgerReader {
 #[derive(Debug)]
 pub struct Lines {
     filter: EntryFilter,
-    segments: VecDeque<PathBuf>,
-    current: Option<SegmentReader>,
-    ready: VecDeque<Line>,
+    progress: Progress<SegmentReader, Line>,
     next_seq: Option<u64>,
     summary: LedgerSummary,
     stop: StopFlag,
 }
 
 impl Lines {
+    /// What was read so far; of a segment, its count and its last number once its end was reached.
+    pub fn summary(&self) -> LedgerSummary {
+        self.summary
+    }
+
     /// Only the entries, as [`lohisoftbot_actors::storage::catch_up`] takes them.
     pub fn entries(self) -> impl Iterator<Item = Result<LedgerEntry, LedgerError>> {
         self.map(|line| line.map(|line| line.entry))
@@ -173,8 +212,8 @@ impl Lines {
 
     /// Reads on until a line is ready; false at the end.
     fn read_on(&mut self) -> Result<bool, LedgerError> {
-        while self.ready.is_empty() {
-            let Some(reader) = &mut self.current else {
+        while self.progress.ready.is_empty() {
+            let Some(reader) = &mut self.progress.current else {
                 if !self.open_next()? {
                     return Ok(false);
                 }
@@ -188,13 +227,13 @@ impl Lines {
                         LineOrigin::Snapshot => self.summary.num_snapshot_lines += lines.len() as u64,
                     }
                     let wanted = lines.into_iter().filter(|entry| self.filter.wants(origin, entry));
-                    self.ready.extend(wanted.map(|entry| Line { entry, origin }));
+                    self.progress.ready.extend(wanted.map(|entry| Line { entry, origin }));
                 }
                 Piece::End { torn_bytes, .. } => {
                     self.next_seq = Some(reader.next_seq());
                     self.summary.last_seq = reader.next_seq() - 1;
                     self.summary.torn_bytes = torn_bytes;
-                    self.current = None;
+                    self.progress.current = None;
                 }
             }
         }
@@ -202,21 +241,25 @@ impl Lines {
     }
 
     fn open_next(&mut self) -> Result<bool, LedgerError> {
-        let Some(path) = self.segments.pop_front() else { return Ok(false) };
-        let tail = if self.segments.is_empty() { Tail::MayBeTorn } else { Tail::MustBeWhole };
+        let Some(path) = self.progress.segments.pop_front() else { return Ok(false) };
+        let tail = if self.progress.segments.is_empty() { Tail::MayBeTorn } else { Tail::MustBeWhole };
         let reader = match SegmentReader::open(&path, tail) {
             Ok(reader) => reader,
             // It expired while we read the ones before it.
-            Err(LedgerError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => return Ok(true),
+            Err(LedgerError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+                self.next_seq = None;
+                return Ok(true);
+            }
             Err(error) => return Err(error),
         };
         let first = reader.header().first_seq;
         if let Some(wanted) = self.next_seq.filter(|wanted| *wanted != first) {
-            let what = format!("it begins with entry {first} where entry {wanted} belongs: a segment is missing");
-            return Err(damaged(&path, 0, &what));
+            // Behind a gap it is as sound as any.
+            self.progress.segments.push_front(path.clone());
+            return Err(missing_before(&path, first, wanted));
         }
         self.summary.num_segments += 1;
-        self.current = Some(reader);
+        self.progress.current = Some(reader);
         Ok(true)
     }
 }
@@ -225,14 +268,11 @@ impl Iterator for Lines {
     type Item = Result<Line, LedgerError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        match self.read_on() {
-            Ok(true) => self.ready.pop_front().map(Ok),
-            Ok(false) => None,
-            Err(error) => {
-                self.segments.clear();
-                self.current = None;
-                Some(Err(error))
-            }
+        let read_on = self.read_on();
+        if read_on.is_err() {
+            // Which number belongs behind a fault, nobody knows.
+            self.next_seq = None;
         }
+        self.progress.hand_out(read_on)
     }
 }

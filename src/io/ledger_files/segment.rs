@@ -8,7 +8,7 @@ use lohisoftbot_actors::storage::{LedgerError, LineOrigin};
 use lohisoftbot_core::ledger::LedgerEntry;
 use lohisoftbot_core::time::Timestamp;
 
-use super::frame::{self, Frame, FrameFault};
+use super::frame::{self, Frame, FrameFault, Outline};
 
 /// The first bytes of a segment.
 const MAGIC: [u8; 8] = *b"LSBLEDGR";
@@ -107,6 +107,20 @@ pub fn list(dir: &Path) -> Result<Vec<(SegmentName, PathBuf)>, LedgerError> {
     }
     segments.sort();
     Ok(segments)
+}
+
+/// Reads all segments but the newest by their checksums: what is damaged or missing there is an error. The newest alone says what must not
+/// be forgotten, and yet a node is not to begin on a ledger that has lost what it says of past requests: nobody else could account for them.
+pub fn ensure_closed_ones_are_whole(segments: &[(SegmentName, PathBuf)]) -> Result<(), LedgerError> {
+    for pair in segments.windows(2) {
+        let [(_, path), (_, next)] = pair else { continue };
+        let wanted = SegmentReader::open(path, Tail::MustBeWhole)?.skim()?;
+        let first = SegmentReader::open(next, Tail::MayBeTorn)?.header().first_seq;
+        if first != wanted {
+            return Err(missing_before(next, first, wanted));
+        }
+    }
+    Ok(())
 }
 
 /// Whether a segment may end in a frame that a crash tore.
@@ -214,30 +228,62 @@ impl SegmentReader {
         }
     }
 
+    /// Reads on to the end by checksums and counts alone, without a look at what the lines say; returns the number that follows.
+    pub fn skim(mut self) -> Result<u64, LedgerError> {
+        loop {
+            match frame::read_outline(&mut self.file) {
+                Ok(Some((outline, size))) => {
+                    self.check_order(outline)?;
+                    match outline {
+                        Outline::Entries(num_lines) => self.next_seq += num_lines,
+                        Outline::Snapshot(_) | Outline::SnapshotEnd(_) => {}
+                    }
+                    self.offset += size;
+                }
+                Ok(None) if self.in_snapshot => return Err(self.damaged("its snapshot has no end")),
+                Ok(None) => return Ok(self.next_seq),
+                Err(FrameFault::Io(error)) => return Err(io_error("read", &self.path)(error)),
+                Err(FrameFault::Unreadable(what)) => return Err(self.damaged(&what)),
+                Err(FrameFault::Unsound(what)) => return self.end_at_torn_frame(&what).map(|_| self.next_seq),
+            }
+        }
+    }
+
     fn check(&mut self, frame: &Frame) -> Result<(), LedgerError> {
-        match (frame, self.in_snapshot) {
-            (Frame::Entries(_), true) => Err(self.damaged("entries stand before the end of its snapshot")),
-            (Frame::Snapshot(_) | Frame::SnapshotEnd(_), false) => Err(self.damaged("it has a second snapshot")),
-            (Frame::Snapshot(lines), true) => {
-                self.num_snapshot_lines += lines.len() as u64;
+        let outline = match frame {
+            Frame::Entries(lines) => Outline::Entries(lines.len() as u64),
+            Frame::Snapshot(lines) => Outline::Snapshot(lines.len() as u64),
+            Frame::SnapshotEnd(count) => Outline::SnapshotEnd(*count),
+        };
+        self.check_order(outline)?;
+        if let Frame::Entries(lines) = frame {
+            for line in lines {
+                if line.seq != self.next_seq {
+                    let what = format!("entry {} stands where entry {} belongs", line.seq, self.next_seq);
+                    return Err(self.damaged(&what));
+                }
+                self.next_seq += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// First the snapshot, whole, then the entries.
+    fn check_order(&mut self, outline: Outline) -> Result<(), LedgerError> {
+        match (outline, self.in_snapshot) {
+            (Outline::Entries(_), true) => Err(self.damaged("entries stand before the end of its snapshot")),
+            (Outline::Snapshot(_) | Outline::SnapshotEnd(_), false) => Err(self.damaged("it has a second snapshot")),
+            (Outline::Entries(_), false) => Ok(()),
+            (Outline::Snapshot(num_lines), true) => {
+                self.num_snapshot_lines += num_lines;
                 Ok(())
             }
-            (Frame::SnapshotEnd(count), true) if *count == self.num_snapshot_lines => {
+            (Outline::SnapshotEnd(count), true) if count == self.num_snapshot_lines => {
                 self.in_snapshot = false;
                 Ok(())
             }
-            (Frame::SnapshotEnd(count), true) => {
+            (Outline::SnapshotEnd(count), true) => {
                 Err(self.damaged(&format!("its snapshot has {} lines of {count}", self.num_snapshot_lines)))
-            }
-            (Frame::Entries(lines), false) => {
-                for line in lines {
-                    if line.seq != self.next_seq {
-                        let what = format!("entry {} stands where entry {} belongs", line.seq, self.next_seq);
-                        return Err(self.damaged(&what));
-                    }
-                    self.next_seq += 1;
-                }
-                Ok(())
             }
         }
     }
@@ -271,6 +317,11 @@ impl SegmentReader {
 pub fn io_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> LedgerError {
     let path = path.to_owned();
     move |source| LedgerError::Io { action, path, source }
+}
+
+/// The report that entries are missing before a segment, which begins with `first`.
+pub fn missing_before(path: &Path, first: u64, wanted: u64) -> LedgerError {
+    damaged(path, 0, &format!("it begins with entry {first} where entry {wanted} belongs: a segment is missing"))
 }
 
 /// Makes a damage report.

@@ -10,6 +10,7 @@ use lohisoftbot_core::ledger::LedgerEntry;
 use lohisoftbot_core::site::Site;
 
 use super::frame::{self, Frame, FrameFault};
+use super::progress::{AfterFault, Progress};
 use super::reader::{LedgerReader, Lines};
 use super::segment::{damaged, io_error};
 use super::site_index;
@@ -28,9 +29,7 @@ pub enum Indexes {
 pub struct SiteEntries {
     reader: LedgerReader,
     site: Site,
-    segments: VecDeque<PathBuf>,
-    current: Option<Current>,
-    ready: VecDeque<LedgerEntry>,
+    progress: Progress<Current, LedgerEntry>,
 }
 
 /// The segment that is being read.
@@ -44,7 +43,7 @@ enum Current {
 
 impl SiteEntries {
     pub(super) fn new(reader: LedgerReader, site: Site, segments: VecDeque<PathBuf>) -> Self {
-        Self { reader, site, segments, current: None, ready: VecDeque::new() }
+        Self { reader, site, progress: Progress::new(segments, AfterFault::End) }
     }
 
     fn wanted(&self) -> EntryFilter {
@@ -53,9 +52,9 @@ impl SiteEntries {
 
     /// Opens the next segment; none at the end.
     fn open_next(&mut self) -> Result<Option<Current>, LedgerError> {
-        let Some(path) = self.segments.pop_front() else { return Ok(None) };
+        let Some(path) = self.progress.segments.pop_front() else { return Ok(None) };
         // The newest one grows.
-        let places = if self.segments.is_empty() { None } else { self.places(&path) };
+        let places = if self.progress.segments.is_empty() { None } else { self.places(&path) };
         match places {
             None => Ok(Some(Current::Lines(Box::new(self.reader.lines_of(path, self.wanted()))))),
             Some(places) => match File::open(&path) {
@@ -86,23 +85,24 @@ impl SiteEntries {
 
     /// Reads on until an entry is ready; false at the end.
     fn read_on(&mut self) -> Result<bool, LedgerError> {
-        while self.ready.is_empty() {
-            match &mut self.current {
+        while self.progress.ready.is_empty() {
+            match &mut self.progress.current {
                 None => match self.open_next()? {
-                    Some(next) => self.current = Some(next),
+                    Some(next) => self.progress.current = Some(next),
                     None => return Ok(false),
                 },
                 Some(Current::Lines(lines)) => match lines.next() {
-                    Some(line) => self.ready.push_back(line?.entry),
-                    None => self.current = None,
+                    Some(line) => self.progress.ready.push_back(line?.entry),
+                    None => self.progress.current = None,
                 },
                 Some(Current::Frames(path, file, places)) => match places.pop_front() {
-                    None => self.current = None,
+                    None => self.progress.current = None,
                     Some(place) => {
                         self.reader.stop_flag().check(path)?;
                         let lines = entries_at(path, file, place)?;
                         let filter = self.wanted();
-                        self.ready.extend(lines.into_iter().filter(|line| filter.wants(LineOrigin::Entry, line)));
+                        let wanted = lines.into_iter().filter(|line| filter.wants(LineOrigin::Entry, line));
+                        self.progress.ready.extend(wanted);
                     }
                 },
             }
@@ -127,14 +127,7 @@ impl Iterator for SiteEntries {
     type Item = Result<LedgerEntry, LedgerError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        match self.read_on() {
-            Ok(true) => self.ready.pop_front().map(Ok),
-            Ok(false) => None,
-            Err(error) => {
-                self.segments.clear();
-                self.current = None;
-                Some(Err(error))
-            }
-        }
+        let read_on = self.read_on();
+        self.progress.hand_out(read_on)
     }
 }

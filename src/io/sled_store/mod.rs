@@ -38,13 +38,13 @@ use lohisoftbot_core::url::PageUrl;
 use sled::transaction::{ConflictableTransactionError, TransactionError, Transactional, TransactionalTree};
 
 use self::plan::{Plan, Writes};
-use self::sentinel::Sentinel;
 use self::state::{Counts, STATE_KEY, StoreState};
 use self::trees::{TreeName as Tree, Trees, engine_error};
 use crate::io::data_dir::DataDir;
 use crate::io::durable;
 
 pub use self::open::{StoreOpenError, StoreOpenReport, StoreOptions};
+pub use self::sentinel::{Sentinel, SentinelFile};
 pub use self::trees::{TreeName, printable};
 pub use self::verify::RowProblem;
 

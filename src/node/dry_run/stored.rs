@@ -12,6 +12,7 @@ use crate::dump::store_copy::{self, CopyError, StoreCopy};
 use crate::io::data_dir::DataDir;
 use crate::io::ledger_files::LedgerReader;
 use crate::io::sled_store::SledStore;
+use crate::node::lost_ledger;
 
 /// Rows read at once.
 const ROWS_AT_ONCE: usize = 1000;
@@ -45,6 +46,7 @@ impl StoredSites {
             ),
             held => held?,
         };
+        lost_ledger::refuse(dir)?;
         let copy = StoreCopy::take(dir, &held)?;
         let opened = copy.open().map_err(|error| anyhow::anyhow!(copy.in_terms_of_the_original(&error.to_string())));
         let mut store = opened?;

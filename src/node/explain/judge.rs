@@ -15,7 +15,7 @@ use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
 
 use super::history::UrlHistory;
-use super::reason::{Part, Reason};
+use super::reason::{Part, Reason, RobotsFirst};
 
 /// Whether requests leave at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,8 +104,8 @@ impl<'a> Facts<'a> {
             _ if is_full => Reason::QueueFull { max_urls },
             Some(_) | None => match (self.trap(view), self.followed_from_elsewhere()) {
                 (Some(kind), _) => Reason::Trap(kind),
+                (None, Some(source)) if view.row.account.cycle == 0 => Reason::SiteNotBegun { source },
                 (None, Some(source)) => {
-                    // A site that was never taken up has no time for its next cycle.
                     Reason::RestingSite { source, next_cycle_at: view.row.account.next_cycle_at.max(self.now) }
                 }
                 (None, None) => Reason::NotLinked,
@@ -151,10 +151,12 @@ impl<'a> Facts<'a> {
         if view.row.standing == SiteStanding::Paused {
             return Reason::SitePaused;
         }
-        let next_cycle_at = account.next_cycle_at;
+        let next_cycle_at = account.next_cycle_at.max(self.now);
         match account.cycle_closed {
             // It stays closed until the site is taken up.
             Some(_) if self.resumes_cycle(view) => {}
+            // Why the last one ended is of no account any more.
+            Some(_) if self.next_cycle_is_due(view) => return self.in_next_cycle(view),
             Some(FinishReason::BudgetSpent) => {
                 return Reason::BudgetSpent { budget: self.page_budget, next_cycle_at };
             }
@@ -188,6 +190,35 @@ impl<'a> Facts<'a> {
             && view.row.comes_before_next_cycle(self.now)
     }
 
+    /// Whether the cycle of its site is over and the next may begin.
+    pub fn next_cycle_is_due(&self, view: &SiteView) -> bool {
+        view.row.account.cycle_closed.is_some() && self.now >= view.row.account.next_cycle_at
+    }
+
+    /// The URLs of its site in the order in which the next cycle asks for them, as far as can be told before it begins.
+    pub fn order_of_next_cycle(&self, view: &SiteView) -> Vec<PageUrl> {
+        let mut queue = view.queue.clone();
+        queue.reopen();
+        queue.by_choice(|entry| HostState::looks_like_a_trap(entry, self.now))
+    }
+
+    /// Of a URL that waits for a cycle that is due: what holds that up, else what comes first in it.
+    fn in_next_cycle(&self, view: &SiteView) -> Reason {
+        if self.pace == NodePace::Paused {
+            return Reason::NodePaused;
+        }
+        if let Some(wait) = self.wait_of(view) {
+            return wait;
+        }
+        let robots = match self.robots().and_then(|robots| robots.rules_in_force(self.now)) {
+            Some(_) => RobotsFirst::InForce,
+            None => RobotsFirst::Read,
+        };
+        let order = self.order_of_next_cycle(view);
+        let num_before = order.iter().position(|url| url == self.url).unwrap_or(order.len());
+        Reason::CycleDue { since: view.row.account.next_cycle_at, robots, num_before, budget: self.page_budget }
+    }
+
     /// The wait that the site is in, longer than its usual delay.
     fn wait_of(&self, view: &SiteView) -> Option<Reason> {
         let account = &view.row.account;
@@ -216,12 +247,16 @@ impl<'a> Facts<'a> {
         let num_before = in_order.iter().position(|url| url == self.url).unwrap_or(in_order.len());
         let num_left = self.page_budget.saturating_sub(account.num_page_requests);
         if num_before >= usize::from(num_left) {
-            return Reason::BehindBudget { num_before, num_left, next_cycle_at: account.next_cycle_at };
+            // This one may have gone on for longer than its interval.
+            let next_cycle_at = account.next_cycle_at.max(self.now);
+            return Reason::BehindBudget { num_before, num_left, next_cycle_at };
         }
         let delay = account.delay.saturating_mul(u32::try_from(num_before).unwrap_or(u32::MAX));
         Reason::Queued { num_before, about_at: account.not_before().max(self.now).plus(delay) }
     }
 }
 
+#[cfg(test)]
+mod node_tests;
 #[cfg(test)]
 mod tests;

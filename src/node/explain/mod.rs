@@ -161,6 +161,14 @@ fn next_sentence(facts: &Facts<'_>, view: &SiteView) -> String {
             "The cycle of its site was over and goes on, since pages of it wait again: the next request to it leaves no sooner than \
              {not_before}; the next cycle begins no sooner than {next_cycle_at}."
         ),
+        Some(_) if facts.next_cycle_is_due(view) => {
+            let first = facts.order_of_next_cycle(view).into_iter().next();
+            let first = first.map_or_else(String::new, |first| format!(", and of its pages {first} comes first"));
+            format!(
+                "The next cycle of its site is due now, since {next_cycle_at}: it begins as soon as this node has a place for the site and \
+                 no pause holds it up{first}. The next request to its site leaves no sooner than {not_before}."
+            )
+        }
         Some(_) => {
             format!("Nothing more of its site is asked for before the next cycle, no sooner than {next_cycle_at}.")
         }
@@ -289,6 +297,9 @@ fn site_words(view: &SiteView, now: Timestamp) -> String {
     let standing = view.row.standing.word();
     match view.row.standing {
         SiteStanding::Parked { reason } => format!("{standing} until {}: {}", view.row.due_at, reason.describe()),
+        SiteStanding::Finished { reason } if account.next_cycle_at <= now => {
+            format!("{standing}: {}; the next cycle is due since {}", reason.describe(), account.next_cycle_at)
+        }
         SiteStanding::Finished { reason } => {
             format!("{standing}: {}; the next cycle begins no sooner than {}", reason.describe(), account.next_cycle_at)
         }

@@ -73,6 +73,17 @@ pub enum Reason {
         /// The next cycle.
         next_cycle_at: Timestamp,
     },
+    /// The cycle of its site is over, and the next one is due.
+    CycleDue {
+        /// Since when.
+        since: Timestamp,
+        /// Whether robots.txt comes first.
+        robots: RobotsFirst,
+        /// URLs that stand before it in the next cycle.
+        num_before: usize,
+        /// Requests that a cycle has.
+        budget: u16,
+    },
     /// The cycle is over for another reason.
     CycleOver {
         /// Why.
@@ -135,10 +146,24 @@ pub enum Reason {
         /// The next cycle of its site.
         next_cycle_at: Timestamp,
     },
+    /// A link on another site's page leads to it, and nothing of its site was asked for yet when that page was read.
+    SiteNotBegun {
+        /// That page.
+        source: PageUrl,
+    },
     /// Nothing that is known leads to it.
     NotLinked,
     /// It was asked for in an earlier cycle, and nothing leads to it now.
     EarlierCycle,
+}
+
+/// What a new cycle does about the robots.txt of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RobotsFirst {
+    /// It is read before the page is asked for.
+    Read,
+    /// The copy from before is in force.
+    InForce,
 }
 
 /// How much of a page was read.
@@ -155,7 +180,9 @@ impl Reason {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Never(UrlRefusal::OtherScheme) => "scheme_refused",
-            Self::Never(UrlRefusal::NoUsableHost) => "host_refused",
+            Self::Never(UrlRefusal::NoUsableHost | UrlRefusal::LabelTooLong | UrlRefusal::HostTooLong) => {
+                "host_refused"
+            }
             Self::Never(UrlRefusal::Credentials) => "credentials_refused",
             Self::Never(UrlRefusal::TooLong) => "url_too_long",
             Self::Never(UrlRefusal::Unparsable) => "no_url",
@@ -174,6 +201,7 @@ impl Reason {
             Self::Queued { .. } => "queued",
             Self::BehindBudget { .. } => "behind_budget",
             Self::BudgetSpent { .. } => "budget_spent",
+            Self::CycleDue { .. } => "next_cycle_due",
             Self::CycleOver { reason: FinishReason::QueueEmpty, .. } => "cycle_over",
             Self::CycleOver { reason: FinishReason::BudgetSpent, .. } => "budget_spent",
             Self::CycleOver { reason: FinishReason::NoSuchName, .. } => "no_such_name",
@@ -191,6 +219,7 @@ impl Reason {
             Self::Trap(kind) => kind.word(),
             Self::Nofollow { .. } => "nofollow",
             Self::RestingSite { .. } => "resting_site",
+            Self::SiteNotBegun { .. } => "site_not_begun",
             Self::NotLinked => "not_linked",
             Self::EarlierCycle => "earlier_cycle",
         }
@@ -256,6 +285,26 @@ impl Reason {
                 "It is not asked for in this cycle: all {budget} requests that a site has in one cycle are spent on pages that went \
                  before it. The next cycle begins no sooner than {next_cycle_at}."
             ),
+            Self::CycleDue { since, robots, num_before, budget } => {
+                let robots = match robots {
+                    RobotsFirst::Read => " First the robots.txt of its scheme, host and port is read.",
+                    RobotsFirst::InForce => "",
+                };
+                let place = match num_before {
+                    0 => "It is the first page to be asked for then.".to_owned(),
+                    before if *before < usize::from(*budget) => {
+                        format!("{before} other pages of its site stand before it then.")
+                    }
+                    before => format!(
+                        "{before} other pages of its site stand before it then, and a cycle has {budget} requests, so as things stand it \
+                         will not be asked for in that one either."
+                    ),
+                };
+                format!(
+                    "It was not asked for in the last cycle of its site. The next one is due now, since {since}, and begins as soon as \
+                     this node has a place for the site.{robots} {place}"
+                )
+            }
             Self::CycleOver { reason, next_cycle_at } => format!(
                 "It is not asked for in this cycle, which is over: {}. The next begins no sooner than {next_cycle_at}.",
                 reason.describe()
@@ -308,6 +357,10 @@ impl Reason {
                 "It was not asked for: it is linked from {source}, but its site was at rest when that page was read, and such a link is \
                  not kept for later. The next cycle of its site starts from its seeds and from what is known of it then, not before \
                  {next_cycle_at}; given as a seed, it is among them."
+            ),
+            Self::SiteNotBegun { source } => format!(
+                "It was not asked for: it is linked from {source}, but nothing of its site was asked for yet when that page was read, and \
+                 such a link is not kept for later. Its site starts from its own seeds; given as a seed, it is among them."
             ),
             Self::NotLinked => "It was not asked for: no seed, no sitemap that was read and no link that may be followed on a page that was \
                                 read leads to it."

@@ -92,7 +92,11 @@ impl Story {
     }
 
     pub(super) fn report(&self, history: History) -> AuditReport {
-        let mut auditor = Auditor::new(rules(), history);
+        self.report_by(rules(), history)
+    }
+
+    pub(super) fn report_by(&self, rules: AuditRules, history: History) -> AuditReport {
+        let mut auditor = Auditor::new(rules, history);
         self.entries.iter().for_each(|entry| auditor.read(entry));
         auditor.finish()
     }

@@ -21,6 +21,10 @@ fn over(reason: FinishReason) -> Reason {
     Reason::CycleOver { reason, next_cycle_at: AT }
 }
 
+fn due(robots: RobotsFirst, num_before: usize) -> Reason {
+    Reason::CycleDue { since: AT, robots, num_before, budget: 20 }
+}
+
 fn waits(reason: WaitReason) -> Reason {
     Reason::SiteWaits { reason, until: AT, cause: None }
 }
@@ -39,6 +43,8 @@ fn table() -> Vec<(Reason, &'static str, Vec<&'static str>)> {
     vec![
         (Reason::Never(UrlRefusal::OtherScheme), "scheme_refused", vec!["neither http nor https"]),
         (Reason::Never(UrlRefusal::NoUsableHost), "host_refused", vec!["host"]),
+        (Reason::Never(UrlRefusal::LabelTooLong), "host_refused", vec!["label", "63 octets", "RFC 1035"]),
+        (Reason::Never(UrlRefusal::HostTooLong), "host_refused", vec!["253 octets", "RFC 1035"]),
         (Reason::Never(UrlRefusal::Credentials), "credentials_refused", vec!["password"]),
         (Reason::Never(UrlRefusal::TooLong), "url_too_long", vec!["2048"]),
         (Reason::Never(UrlRefusal::Unparsable), "no_url", vec!["not a valid URL"]),
@@ -65,6 +71,17 @@ fn table() -> Vec<(Reason, &'static str, Vec<&'static str>)> {
             vec!["30 other", "4 requests are left", THEN],
         ),
         (Reason::BudgetSpent { budget: 20, next_cycle_at: AT }, "budget_spent", vec!["all 20 requests", THEN]),
+        (
+            due(RobotsFirst::Read, 3),
+            "next_cycle_due",
+            vec!["due now, since 2027", "First the robots.txt", "3 other pages"],
+        ),
+        (due(RobotsFirst::InForce, 0), "next_cycle_due", vec!["a place for the site. It is the first page"]),
+        (
+            due(RobotsFirst::InForce, 20),
+            "next_cycle_due",
+            vec!["20 other pages", "20 requests", "not be asked for in that"],
+        ),
         (over(FinishReason::QueueEmpty), "cycle_over", vec!["every URL", THEN]),
         (over(FinishReason::BudgetSpent), "budget_spent", vec!["spent", THEN]),
         (over(FinishReason::NoSuchName), "no_such_name", vec!["name does not exist"]),
@@ -105,6 +122,11 @@ fn table() -> Vec<(Reason, &'static str, Vec<&'static str>)> {
             Reason::RestingSite { source: url("https://b.test/p"), next_cycle_at: AT },
             "resting_site",
             vec!["linked from https://b.test/p", "at rest when that page was read", "not before 2027"],
+        ),
+        (
+            Reason::SiteNotBegun { source: url("https://b.test/p") },
+            "site_not_begun",
+            vec!["linked from https://b.test/p", "nothing of its site was asked for yet", "as a seed"],
         ),
         (Reason::NotLinked, "not_linked", vec!["no link that may be followed"]),
         (Reason::EarlierCycle, "earlier_cycle", vec!["earlier"]),
