@@ -194,9 +194,13 @@ impl SiteAudit {
             if at < before.next_at {
                 found.push((None, Breach::CycleTooSoon { promised_at: before.next_at }));
             }
-            let rest = rules.shortest_interval;
-            if let Some(last_page_at) = before.last_page_at.filter(|last_page_at| at < last_page_at.plus(rest)) {
-                found.push((None, Breach::BudgetsTooClose { last_page_at, rest }));
+            if let Some(last_page_at) = before.last_page_at {
+                let rest = rules.promise.shortest_interval;
+                if at < last_page_at.plus(rest) {
+                    found.push((None, Breach::BudgetsTooClose { last_page_at, rest }));
+                } else if at < last_page_at.plus(rules.settings.shortest_interval) {
+                    self.doubts.push(Doubt::Interval);
+                }
             }
             if number != before.number.wrapping_add(1) {
                 // The account was let go of when nothing in it had to be kept; it counts from 1 again.
