@@ -51,13 +51,13 @@ pub enum UrlRefusal {
     /// The host is no DNS name and no IPv4 address: empty labels, odd characters, or an IPv6 literal (requests never leave over IPv6).
     #[error("has no host name or IPv4 address")]
     NoUsableHost,
-    /// A part of the host between two dots is longer than [`MAX_LABEL_BYTES`].
+    /// A part of the host between two dots is longer than 63 octets (RFC 1035 §2.3.4).
     #[error(
         "has a host with a label (the part between two dots) that is longer than {MAX_LABEL_BYTES} octets, as long as one may be in the \
          DNS (RFC 1035 §2.3.4)"
     )]
     LabelTooLong,
-    /// The host is longer than [`MAX_HOST_BYTES`].
+    /// The host is longer than 253 octets (RFC 1035 §2.3.4, without the dot of the root).
     #[error("has a host name longer than {MAX_HOST_BYTES} octets, as long as one may be in the DNS (RFC 1035 §2.3.4)")]
     HostTooLong,
     /// It carries a user name or password. Such a link is dropped, not asked without them: it was made for one person (P5).
