@@ -9,10 +9,14 @@
 //! Invariant: nothing here panics or grows beyond its named caps, whatever is typed.
 
 pub mod answer;
+pub mod document;
+pub mod mark;
 pub mod query;
+pub mod text;
 
 pub use self::answer::{MarkedText, SearchAnswer, SearchField, SearchRequest, SearchResult, Why};
-pub use self::query::{ParsedQuery, Query};
+pub use self::document::{Anchor, PageDocument, SiteDocuments};
+pub use self::query::{PassedOver, Query, Term, TermPlace};
 
 /// Most results on one page of an answer.
 pub const MAX_RESULTS_PER_PAGE: u32 = 20;
