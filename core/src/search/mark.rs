@@ -115,7 +115,11 @@ impl WordForms {
             return self.marked(text, language);
         }
         let first = self.hits(text, language).first().map_or(0, |hit| text[..hit.start].chars().count());
-        let from = if first + LEAD_CHARS < max_chars { 0 } else { first.saturating_sub(LEAD_CHARS).min(num_chars - max_chars) };
+        let from = if first + LEAD_CHARS < max_chars {
+            0
+        } else {
+            first.saturating_sub(LEAD_CHARS).min(num_chars - max_chars)
+        };
         let at = |number: usize| text.char_indices().nth(number).map_or(text.len(), |(at, _)| at);
         let (mut begin, mut end) = (at(from), at(from + max_chars));
         // A word is not cut where a space is near.
