@@ -17,6 +17,7 @@ pub mod index;
 pub mod ledger;
 pub mod permits;
 pub mod ports;
+pub mod search;
 pub mod stats;
 pub mod storage;
 pub mod supervisor;

@@ -15,5 +15,5 @@ pub use ledger::{EntryFilter, EntryKind, LedgerError, LedgerRead, LedgerStore, L
 pub use links::{AdmittedLinks, MAX_INLINK_ROW_BYTES, admit_links};
 pub use records::{
     Applied, Checkpoint, CycleCounts, DueSite, ExclusionCounts, RecordStore, SaveCounts, StandingCounts, StoreChange,
-    StoreError, StoreStats,
+    StoreError, StoreStats, UnindexedSite,
 };

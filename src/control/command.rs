@@ -1,8 +1,10 @@
 //! The commands that the node takes, typed: what reaches the node was read and checked here.
 
 mod account;
+mod search;
 
 use lohisoftbot_core::exclusion::Domain;
+use lohisoftbot_core::search::SearchRequest;
 use lohisoftbot_core::seed::{Seed, SeedRefusal, SeedScheme};
 use lohisoftbot_core::site::Site;
 use lohisoftbot_core::url::{UrlRefusal, without_userinfo};
@@ -13,6 +15,7 @@ use serde_json::{Map, Value, json};
 use super::message::{ControlError, ErrorCode};
 
 use account::{LedgerFields, OneSiteFields};
+use search::SearchFields;
 
 pub use account::{DEFAULT_LEDGER_LINES, MAX_LEDGER_LINES, Since};
 
@@ -26,7 +29,7 @@ pub const DEFAULT_LISTED_SITES: u32 = 100;
 pub const MAX_REASON_BYTES: usize = 1000;
 
 /// The commands of this version, each with the fields that it takes.
-const COMMANDS: [(&str, &[&str]); 16] = [
+const COMMANDS: [(&str, &[&str]); 18] = [
     ("status", &[]),
     ("seed", &["urls"]),
     ("site", &["site"]),
@@ -40,13 +43,15 @@ const COMMANDS: [(&str, &[&str]); 16] = [
     ("include", &["domain"]),
     ("exclusions", &[]),
     ("recrawl", &["site"]),
+    ("search", &["query", "site", "offset", "limit"]),
+    ("reindex", &[]),
     ("pause", &[]),
     ("resume", &[]),
     ("shutdown", &[]),
 ];
 
 /// Commands that later versions take.
-const LATER_COMMANDS: [&str; 4] = ["search", "backup", "reindex", "reload"];
+const LATER_COMMANDS: [&str; 2] = ["backup", "reload"];
 
 /// Which sites are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -150,6 +155,10 @@ pub enum Command {
         /// Which.
         site: Site,
     },
+    /// Search the stored pages.
+    Search(SearchRequest),
+    /// Build the search index anew while the old one serves.
+    Reindex,
     /// Send no further request until `resume`.
     Pause,
     /// Go on.
@@ -219,6 +228,8 @@ impl Command {
             "include" => Ok(Self::Include { domain: domain(&read::<DomainFields>(name, fields)?.domain)? }),
             "exclusions" => Ok(Self::Exclusions),
             "recrawl" => Ok(Self::Recrawl { site: site(&read::<SiteFields>(name, fields)?.site)? }),
+            "search" => read::<SearchFields>(name, fields)?.command(),
+            "reindex" => Ok(Self::Reindex),
             "pause" => Ok(Self::Pause),
             "resume" => Ok(Self::Resume),
             "shutdown" => Ok(Self::Shutdown),
@@ -229,7 +240,8 @@ impl Command {
     /// The fields of a request for it, version and id aside.
     pub fn to_fields(&self) -> Map<String, Value> {
         let fields = match self {
-            Self::Status | Self::Exclusions | Self::Pause | Self::Resume | Self::Shutdown => json!({}),
+            Self::Status | Self::Exclusions | Self::Reindex | Self::Pause | Self::Resume | Self::Shutdown => json!({}),
+            Self::Search(request) => search::fields(request),
             Self::Seed { seeds } => json!({"urls": seeds.iter().map(seed_text).collect::<Vec<_>>()}),
             Self::Site { site } | Self::Recrawl { site } => json!({"site": site.as_str()}),
             Self::Sites { filter, after, limit } => {
@@ -269,6 +281,8 @@ impl Command {
             Self::Include { .. } => "include",
             Self::Exclusions => "exclusions",
             Self::Recrawl { .. } => "recrawl",
+            Self::Search(_) => "search",
+            Self::Reindex => "reindex",
             Self::Pause => "pause",
             Self::Resume => "resume",
             Self::Shutdown => "shutdown",

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use lohisoftbot_core::search::{DEFAULT_RESULTS_PER_PAGE, MAX_OFFSET, MAX_RESULTS_PER_PAGE, Query, SearchRequest};
 use lohisoftbot_core::seed::Seed;
 use lohisoftbot_core::site::Site;
 
@@ -114,6 +115,23 @@ pub enum Question {
         /// A host name or URL of the site
         site: String,
     },
+    /// Search the stored pages, as the search page does
+    Search {
+        /// Words; "phrases", -without, site:, lang: and intitle: are understood
+        #[arg(required = true, value_name = "WORDS")]
+        words: Vec<String>,
+        /// Only pages of this site, all that match
+        #[arg(long)]
+        site: Option<String>,
+        /// How many results to pass over
+        #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_OFFSET)))]
+        offset: u32,
+        /// How many results
+        #[arg(long, default_value_t = DEFAULT_RESULTS_PER_PAGE, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_RESULTS_PER_PAGE)))]
+        limit: u32,
+    },
+    /// Build the search index anew from the store while the old one serves; returns when it does
+    Reindex,
     /// Send no further request until `resume`
     Pause,
     /// Go on after `pause`
@@ -165,6 +183,13 @@ impl Question {
             Self::Include { domain: text } => Command::Include { domain: domain(text)? },
             Self::Exclusions => Command::Exclusions,
             Self::Recrawl { site: text } => Command::Recrawl { site: site(text)? },
+            Self::Search { words, site, offset, limit } => Command::Search(SearchRequest {
+                query: Query::parse(&words.join(" ")),
+                site: some_site(site)?,
+                offset: *offset,
+                limit: *limit,
+            }),
+            Self::Reindex => Command::Reindex,
             Self::Pause => Command::Pause,
             Self::Resume => Command::Resume,
             Self::Shutdown => Command::Shutdown,

@@ -3,6 +3,7 @@
 //! ```text
 //! DIR/records/           the record store (sled)
 //! DIR/records.sentinel   what the store held at its last checkpoint
+//! DIR/search/            the search index, derived from the store
 //! DIR/ledger/            the ledger's segments and its lock
 //! ```
 
@@ -53,6 +54,11 @@ impl DataDir {
     /// The sentinel beside the record store.
     pub fn sentinel(&self) -> PathBuf {
         self.root.join("records.sentinel")
+    }
+
+    /// The search index's directory.
+    pub fn search(&self) -> PathBuf {
+        self.root.join("search")
     }
 
     /// The ledger's directory.

@@ -16,5 +16,6 @@ pub mod limits;
 pub mod network;
 pub mod request_head;
 pub mod resolver;
+pub mod search_index;
 pub mod sled_store;
 pub mod tls;

@@ -13,6 +13,7 @@ use lohisoftbot_actors::frontier::{
 use lohisoftbot_actors::index::{IndexActor, ReadStore};
 use lohisoftbot_actors::ledger::{ExclusionsInForce, LedgerActor};
 use lohisoftbot_actors::ports::{Clock, GateState, LocalGate};
+use lohisoftbot_actors::search::{CommitNow, SearchActor};
 use lohisoftbot_actors::stats::NodeStats;
 use lohisoftbot_core::audit::AuditRules;
 use lohisoftbot_core::config::{Config, DiscoverySettings};
@@ -39,6 +40,7 @@ const ROWS_AT_ONCE: usize = 1000;
 pub struct NodeApi {
     pub(super) frontier: Addr<FrontierActor>,
     pub(super) index: Addr<IndexActor>,
+    pub(super) search: Option<Addr<SearchActor>>,
     pub(super) ledger: Addr<LedgerActor>,
     pub(super) ledger_reader: Arc<LedgerReader>,
     pub(super) gate: Arc<LocalGate>,
@@ -66,6 +68,7 @@ impl NodeApi {
         Self {
             frontier: node.frontier.clone(),
             index: node.index.clone(),
+            search: node.search.clone(),
             ledger: node.ledger.clone(),
             ledger_reader: node.ledger_reader.clone(),
             gate: node.gate.clone(),
@@ -85,8 +88,8 @@ impl NodeApi {
     }
 
     async fn status(&self) -> Answer {
-        let stats = self.index.send(ReadStore::as_applied(|store| Ok(store.stats()))).await;
-        let stored = stats.map_err(|_| gone())?.map_err(|_| gone())?;
+        let stats = self.index.send(ReadStore::as_applied(|store| Ok((store.stats(), store.num_unindexed())))).await;
+        let (stored, num_unindexed) = stats.map_err(|_| gone())?.map_err(|_| gone())?;
         let state = match (*self.teller.borrow(), self.gate.state()) {
             (true, _) => "stopping",
             (false, GateState::Shut) => "paused",
@@ -103,6 +106,7 @@ impl NodeApi {
             "up_seconds": self.clock.now().since(self.started_at).as_secs(),
             "data_dir": self.data_dir,
             "stored": stored,
+            "search": self.search_status(num_unindexed).await?,
             "since_start": counters,
             "dropped_links_by_reason": dropped_links,
         }))
@@ -187,6 +191,12 @@ impl NodeApi {
         // Before the answer, so that no stream sends anything of it afterwards.
         let in_force = self.ledger.send(ExclusionsInForce).await.map_err(|_| gone())?;
         self.excluded.send_replace(in_force);
+        if let Some(search) = &self.search
+            && !matches!(search.send(CommitNow).await, Ok(Ok(())))
+        {
+            // Then nothing is found at all, the excluded least of all; the next start catches up before it answers.
+            tracing::warn!(%domain, "the search index is out of order, so nothing is searched until the next start");
+        }
         tracing::info!(%domain, num_pages = answer.stored.num_pages, "excluded by the operator");
         let touched = answer.num_live_sites + answer.stored.num_sites + answer.stored.num_pages;
         let note = match (before, touched) {
@@ -296,6 +306,8 @@ impl NodeControl for NodeApi {
                 Command::Include { domain } => api.include(domain).await,
                 Command::Exclusions => api.exclusions().await,
                 Command::Recrawl { site } => api.recrawl(site).await,
+                Command::Search(request) => api.search(request).await,
+                Command::Reindex => api.reindex().await,
                 Command::Pause => api.set_gate(GateState::Shut),
                 Command::Resume => api.set_gate(GateState::Open),
                 Command::Shutdown => api.shutdown(),
@@ -320,6 +332,8 @@ impl NodeControl for NodeApi {
                 | Command::Include { .. }
                 | Command::Exclusions
                 | Command::Recrawl { .. }
+                | Command::Search(_)
+                | Command::Reindex
                 | Command::Pause
                 | Command::Resume
                 | Command::Shutdown => self.call(command).await,

@@ -14,6 +14,7 @@ mod guard;
 pub(crate) mod lost_ledger;
 pub mod progress;
 pub mod run;
+mod searching;
 pub mod session;
 mod streams;
 
@@ -30,6 +31,7 @@ use lohisoftbot_actors::index::{CheckpointAt, IndexActor};
 use lohisoftbot_actors::ledger::{LastSeq, LedgerActor};
 use lohisoftbot_actors::permits::Permits;
 use lohisoftbot_actors::ports::{Clock, LocalGate, NetworkFactory, WholePlacement};
+use lohisoftbot_actors::search::{EndSearch, SearchActor, SearchIndexError};
 use lohisoftbot_actors::stats::NodeStats;
 use lohisoftbot_actors::storage::{EntryFilter, FAULT_ADVICE, RecordStore, catch_up};
 use lohisoftbot_actors::supervisor::{EndSupervision, ExtractorFactory, NodeSupervisor, StartExtractors};
@@ -42,6 +44,7 @@ use crate::check::holds_address;
 use crate::io::data_dir::DataDir;
 use crate::io::ledger_files::{LedgerFiles, LedgerReader};
 use crate::io::network::Network;
+use crate::io::search_index::TantivyIndex;
 use crate::io::sled_store::{SledStore, StoreOptions};
 use guard::GuardedNetwork;
 
@@ -63,6 +66,9 @@ pub enum StartError {
     /// The store does not open.
     #[error(transparent)]
     StoreOpen(#[from] crate::io::sled_store::StoreOpenError),
+    /// The search index can neither be opened nor made.
+    #[error(transparent)]
+    Search(#[from] SearchIndexError),
     /// Ledger and store do not fit together.
     #[error(transparent)]
     CatchUp(#[from] lohisoftbot_actors::storage::CatchUpError),
@@ -101,6 +107,8 @@ impl NodeSetup {
 pub struct Node {
     pub(crate) frontier: Addr<FrontierActor>,
     pub(crate) index: Addr<IndexActor>,
+    /// None where there is no search index.
+    pub(crate) search: Option<Addr<SearchActor>>,
     pub(crate) ledger: Addr<LedgerActor>,
     pub(crate) ledger_reader: Arc<LedgerReader>,
     supervisor: Addr<NodeSupervisor>,
@@ -127,6 +135,14 @@ impl Node {
         if !opened.moved_snapshots.is_empty() || opened.num_unfinished_snapshots > 0 {
             tracing::warn!(?opened, "the store was left untidy by a crash; its log is whole");
         }
+        let search_index = match config.search.enabled {
+            true => Some(TantivyIndex::open(&dir.search(), &config.search)?),
+            // What changes while there is no index is not followed: the next one is built anew.
+            false => {
+                store.forget_index()?;
+                None
+            }
+        };
         bring_up(&mut store, &ledger_reader, book.last_seq)?;
         if let Err(refusal) = standing.may_crawl_public() {
             tracing::info!("only the opened ranges are crawled: {refusal}");
@@ -154,6 +170,13 @@ impl Node {
         let batch_interval = config.store.batch_interval;
         let index = IndexActor::start_in_arbiter(&new_arbiter(), move |_| {
             IndexActor::new(Box::new(store), batch_interval, to_supervisor, to_stats, to_clock).with_events(to_index)
+        });
+        let commit_interval = config.search.commit_interval;
+        let search = search_index.map(|search_index| {
+            let to_store = index.clone();
+            SearchActor::start_in_arbiter(&new_arbiter(), move |_| {
+                SearchActor::new(Box::new(search_index), to_store, commit_interval)
+            })
         });
         let product_token: Arc<str> = config.identity.product.as_str().into();
         let extractor_arbiters = (0..num_cores).map(|_| new_arbiter()).collect();
@@ -207,6 +230,7 @@ impl Node {
         Ok(Self {
             frontier,
             index,
+            search,
             ledger,
             ledger_reader,
             supervisor,
@@ -238,6 +262,9 @@ impl Node {
     pub async fn stop(self) {
         // An actor that is gone has failed, and its failure was said where it happened.
         let _ = self.frontier.send(StopAll).await;
+        if let Some(search) = &self.search {
+            let _ = search.send(EndSearch).await;
+        }
         if let Ok(last_seq) = self.ledger.send(LastSeq).await {
             let _ = self.index.send(CheckpointAt(last_seq)).await;
         }

@@ -175,6 +175,15 @@ pub struct StoreStats {
     pub change_seq: u64,
 }
 
+/// A site that the search index has to look at again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnindexedSite {
+    /// Which.
+    pub site: Site,
+    /// The change that touched its pages, or links to them, last.
+    pub change_seq: u64,
+}
+
 /// What a checkpoint made durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
@@ -235,6 +244,32 @@ pub trait RecordStore: Send {
 
     /// When the next stored page expires, or the first one did.
     fn first_expiry(&self) -> Result<Option<Timestamp>, StoreError>;
+
+    /// Tells this store from others: drawn at random when it was created.
+    fn epoch(&self) -> u64;
+
+    /// Up to `limit` of the rows of links to a site, by source URL.
+    fn some_inlinks_of_site(&self, site: &Site, limit: usize) -> Result<Vec<InlinkRow>, StoreError>;
+
+    /// Up to `limit` sites of which pages are stored, in key order, those after `after`.
+    fn sites_with_pages_after(&self, after: Option<&Site>, limit: usize) -> Result<Vec<Site>, StoreError>;
+
+    /// Up to `limit` sites whose pages, or links to their pages, changed since the search index was noted to have them: in key order,
+    /// those after `after`.
+    fn unindexed_after(&self, after: Option<&Site>, limit: usize) -> Result<Vec<UnindexedSite>, StoreError>;
+
+    /// How many there are.
+    fn num_unindexed(&self) -> u64;
+
+    /// The search index committed these sites as they were at their changes; its commit carries `commit_seq`. A site that changed since
+    /// stays unindexed.
+    fn note_indexed(&mut self, done: &[UnindexedSite], commit_seq: u64) -> Result<(), StoreError>;
+
+    /// What the last noted commit carried; none if no index is known to fit this store, so that one must be built.
+    fn indexed_seq(&self) -> Result<Option<u64>, StoreError>;
+
+    /// From now on no index is known to fit this store.
+    fn forget_index(&mut self) -> Result<(), StoreError>;
 
     /// Sites stored as live: at start, those that a crash cut off.
     fn live_sites(&self) -> Result<Vec<Site>, StoreError>;

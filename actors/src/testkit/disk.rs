@@ -14,6 +14,7 @@ use lohisoftbot_core::url::PageUrl;
 use super::memory_storage::{MemoryLedger, MemoryStore};
 use crate::storage::{
     Applied, Checkpoint, DueSite, LedgerError, LedgerStore, RecordStore, StoreChange, StoreError, StoreStats,
+    UnindexedSite,
 };
 
 /// Ledger and store of a node that is not running, or of one that is.
@@ -177,6 +178,38 @@ impl RecordStore for LentStore {
 
     fn first_expiry(&self) -> Result<Option<Timestamp>, StoreError> {
         self.store.first_expiry()
+    }
+
+    fn epoch(&self) -> u64 {
+        self.store.epoch()
+    }
+
+    fn some_inlinks_of_site(&self, site: &Site, limit: usize) -> Result<Vec<InlinkRow>, StoreError> {
+        self.store.some_inlinks_of_site(site, limit)
+    }
+
+    fn sites_with_pages_after(&self, after: Option<&Site>, limit: usize) -> Result<Vec<Site>, StoreError> {
+        self.store.sites_with_pages_after(after, limit)
+    }
+
+    fn unindexed_after(&self, after: Option<&Site>, limit: usize) -> Result<Vec<UnindexedSite>, StoreError> {
+        self.store.unindexed_after(after, limit)
+    }
+
+    fn num_unindexed(&self) -> u64 {
+        self.store.num_unindexed()
+    }
+
+    fn note_indexed(&mut self, done: &[UnindexedSite], commit_seq: u64) -> Result<(), StoreError> {
+        self.store.note_indexed(done, commit_seq)
+    }
+
+    fn indexed_seq(&self) -> Result<Option<u64>, StoreError> {
+        self.store.indexed_seq()
+    }
+
+    fn forget_index(&mut self) -> Result<(), StoreError> {
+        self.store.forget_index()
     }
 
     fn live_sites(&self) -> Result<Vec<Site>, StoreError> {

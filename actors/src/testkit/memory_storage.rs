@@ -16,7 +16,8 @@ use lohisoftbot_core::url::PageUrl;
 
 use crate::storage::{
     Applied, Checkpoint, CycleCounts, DueSite, EntryFilter, ExclusionCounts, LedgerError, LedgerRead, LedgerStore,
-    LineOrigin, RecordStore, SaveCounts, StandingCounts, StoreChange, StoreError, StoreStats, admit_links,
+    LineOrigin, RecordStore, SaveCounts, StandingCounts, StoreChange, StoreError, StoreStats, UnindexedSite,
+    admit_links,
 };
 
 #[derive(Clone, Debug, Default)]
@@ -29,6 +30,8 @@ struct Maps {
     exclusions: Exclusions,
     change_seq: u64,
     ledger_seq: u64,
+    unindexed: BTreeMap<Site, u64>,
+    indexed_seq: Option<u64>,
 }
 
 /// The twin of the record store.
@@ -176,6 +179,22 @@ impl Maps {
         Applied::Done
     }
 
+    /// Marks the sites whose pages, or links to their pages, are not what they were in `before`.
+    fn mark_unindexed(&mut self, before: &Self) {
+        let mut touched = BTreeSet::new();
+        for url in self.pages.keys().chain(before.pages.keys()) {
+            if self.pages.get(url) != before.pages.get(url) {
+                touched.insert(url.site());
+            }
+        }
+        for row in self.inlinks.keys().chain(before.inlinks.keys()) {
+            if self.inlinks.get(row) != before.inlinks.get(row) && !self.urls_of(&row.0).is_empty() {
+                touched.insert(row.0.clone());
+            }
+        }
+        self.unindexed.extend(touched.into_iter().map(|site| (site, self.change_seq)));
+    }
+
     fn due(&self) -> Vec<DueSite> {
         let waits = |row: &&SiteRow| !matches!(row.standing, SiteStanding::Live | SiteStanding::Paused);
         let entry = |row: &SiteRow| DueSite { due_at: row.due_at, site: row.site.clone() };
@@ -200,9 +219,10 @@ impl Maps {
 
 impl RecordStore for MemoryStore {
     fn apply(&mut self, change: StoreChange) -> Result<Applied, StoreError> {
+        let before = self.now.clone();
         let maps = &mut self.now;
         maps.change_seq += 1;
-        Ok(match change {
+        let applied = match change {
             StoreChange::SavePage { record, links } => maps.save_page(*record, links),
             StoreChange::RenewPage(renewed) => match maps.pages.get_mut(&renewed.url) {
                 None => Applied::Absent,
@@ -232,7 +252,9 @@ impl RecordStore for MemoryStore {
                     Applied::Absent
                 }
             }
-        })
+        };
+        maps.mark_unindexed(&before);
+        Ok(applied)
     }
 
     fn checkpoint(&mut self, ledger_seq: u64) -> Result<Checkpoint, StoreError> {
@@ -292,6 +314,50 @@ impl RecordStore for MemoryStore {
         Ok(self.now.expiries().first().map(|(at, _)| *at))
     }
 
+    fn epoch(&self) -> u64 {
+        1
+    }
+
+    fn some_inlinks_of_site(&self, site: &Site, limit: usize) -> Result<Vec<InlinkRow>, StoreError> {
+        let mut rows = self.inlinks_of_site(site)?;
+        rows.truncate(limit);
+        Ok(rows)
+    }
+
+    fn sites_with_pages_after(&self, after: Option<&Site>, limit: usize) -> Result<Vec<Site>, StoreError> {
+        let sites: BTreeSet<Site> = self.now.pages.keys().map(PageUrl::site).collect();
+        Ok(behind(sites, after).take(limit).collect())
+    }
+
+    fn unindexed_after(&self, after: Option<&Site>, limit: usize) -> Result<Vec<UnindexedSite>, StoreError> {
+        let sites = behind(self.now.unindexed.keys().cloned(), after).take(limit);
+        Ok(sites.map(|site| UnindexedSite { change_seq: self.now.unindexed[&site], site }).collect())
+    }
+
+    fn num_unindexed(&self) -> u64 {
+        self.now.unindexed.len() as u64
+    }
+
+    fn note_indexed(&mut self, done: &[UnindexedSite], commit_seq: u64) -> Result<(), StoreError> {
+        self.now.change_seq += 1;
+        self.now.indexed_seq = Some(commit_seq);
+        for UnindexedSite { site, change_seq } in done {
+            if self.now.unindexed.get(site) == Some(change_seq) {
+                self.now.unindexed.remove(site);
+            }
+        }
+        Ok(())
+    }
+
+    fn indexed_seq(&self) -> Result<Option<u64>, StoreError> {
+        Ok(self.now.indexed_seq)
+    }
+
+    fn forget_index(&mut self) -> Result<(), StoreError> {
+        self.now.indexed_seq = None;
+        Ok(())
+    }
+
     fn live_sites(&self) -> Result<Vec<Site>, StoreError> {
         let rows = self.now.rows_in_key_order().into_iter();
         Ok(rows.filter(|row| row.standing == SiteStanding::Live).map(|row| row.site.clone()).collect())
@@ -324,6 +390,14 @@ impl RecordStore for MemoryStore {
             change_seq: maps.change_seq,
         }
     }
+}
+
+/// Sites in key order, those after `after`.
+fn behind(sites: impl IntoIterator<Item = Site>, after: Option<&Site>) -> impl Iterator<Item = Site> {
+    let mut sites: Vec<Site> = sites.into_iter().collect();
+    sites.sort_by_key(key::site_prefix);
+    let after = after.map(key::site_prefix);
+    sites.into_iter().skip_while(move |site| after.as_ref().is_some_and(|after| key::site_prefix(site) <= *after))
 }
 
 #[derive(Debug, Default)]

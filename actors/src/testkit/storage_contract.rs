@@ -8,6 +8,7 @@ mod ledger;
 mod records;
 mod samples;
 mod twin;
+mod unindexed;
 
 pub use ledger::check_ledger;
 pub use records::check_record_store;

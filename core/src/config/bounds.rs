@@ -42,6 +42,7 @@ pub(super) fn problems(config: &Config) -> Vec<ConfigProblem> {
     network(config, &mut found);
     pace(config, &mut found);
     storage(config, &mut found);
+    search(config, &mut found);
     found.0
 }
 
@@ -266,6 +267,25 @@ fn storage(config: &Config, found: &mut Problems) {
     }
 }
 
+fn search(config: &Config, found: &mut Problems) {
+    let search = &config.search;
+    found.span("search.commit_interval", search.commit_interval, 100 * MILLI, HOUR);
+    // Below 15 MiB tantivy refuses to write.
+    found.size("search.memory_bytes", search.memory_bytes, 16 * MIB, 2 * GIB);
+    let weights = [
+        ("search.title_weight", search.title_weight),
+        ("search.headings_weight", search.headings_weight),
+        ("search.anchors_weight", search.anchors_weight),
+        ("search.description_weight", search.description_weight),
+        ("search.url_weight", search.url_weight),
+        ("search.site_weight", search.site_weight),
+        ("search.authority_weight", search.authority_weight),
+    ];
+    for (key, weight) in weights {
+        found.count(key, weight, 0, 100);
+    }
+}
+
 fn byte_len(path: &Path) -> usize {
     path.as_os_str().as_encoded_bytes().len()
 }
@@ -369,6 +389,14 @@ mod tests {
         check(|c| c.recrawl.interval = Duration::ZERO, &["recrawl.interval", "recrawl.min_interval"]);
         check(|c| c.backoff.first = DAY + SECOND, &["backoff.first", "backoff.max"]);
         check(|c| c.store.data_dir = "".into(), &["store.data_dir"]);
+    }
+
+    #[test]
+    fn search_settings_lie_within_what_the_index_can_do() {
+        check(|c| c.search.commit_interval = MILLI, &["search.commit_interval"]);
+        check(|c| c.search.memory_bytes = MIB, &["search.memory_bytes"]);
+        check(|c| c.search.title_weight = 101, &["search.title_weight"]);
+        check(|c| c.search.authority_weight = 0, &[]);
     }
 
     #[test]

@@ -285,10 +285,50 @@ impl Default for StoreSettings {
     }
 }
 
-/// The search index. It has no keys yet.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The search index, and what counts in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct SearchSettings {}
+pub struct SearchSettings {
+    /// Whether there is a search index.
+    pub enabled: bool,
+    /// How long changes are gathered before they can be found.
+    #[serde(with = "span")]
+    pub commit_interval: Duration,
+    /// Memory for changes that are not written yet, in bytes.
+    #[serde(with = "size")]
+    pub memory_bytes: u64,
+    /// What a word in the title counts for; the weights of all fields stand to each other as these numbers do.
+    pub title_weight: u32,
+    /// The same for headings.
+    pub headings_weight: u32,
+    /// The same for the texts of links to the page.
+    pub anchors_weight: u32,
+    /// The same for the description.
+    pub description_weight: u32,
+    /// The same for the words of its address.
+    pub url_weight: u32,
+    /// The same for the name of its site.
+    pub site_weight: u32,
+    /// What a page gains for each tenfold of sites that link to it, in percent of its score.
+    pub authority_weight: u32,
+}
+
+impl Default for SearchSettings {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            commit_interval: 10 * SECOND,
+            memory_bytes: 64 * MIB,
+            title_weight: 8,
+            headings_weight: 4,
+            anchors_weight: 6,
+            description_weight: 2,
+            url_weight: 2,
+            site_weight: 3,
+            authority_weight: 15,
+        }
+    }
+}
 
 /// The web pages of the node. They have no keys yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,6 +3,7 @@
 //! Invariants:
 //! - one writer: a transaction is refused unless the store stands at the change that its plan was read under;
 //! - the counts in the state row change with the rows, in the same transaction;
+//! - whatever writes a page, or a link to a site with pages, marks the site for the search index, in the same transaction;
 //! - what an exclusion covers is never written, whoever asks;
 //! - after [`RecordStore::checkpoint`] everything before it survives kill -9 and a power cut, and the sentinel says so.
 //!
@@ -20,6 +21,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod trees;
+mod unindexed;
 mod verify;
 
 use std::collections::BTreeSet;
@@ -27,7 +29,9 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::Path;
 
-use lohisoftbot_actors::storage::{Applied, Checkpoint, DueSite, RecordStore, StoreChange, StoreError, StoreStats};
+use lohisoftbot_actors::storage::{
+    Applied, Checkpoint, DueSite, RecordStore, StoreChange, StoreError, StoreStats, UnindexedSite,
+};
 use lohisoftbot_core::codec;
 use lohisoftbot_core::exclusion::Exclusions;
 use lohisoftbot_core::record::{InlinkRow, PageRecord};
@@ -90,10 +94,11 @@ impl SledStore {
     }
 
     /// Applies the writes of a plan in one transaction over all trees. A plan without writes changes nothing.
-    fn commit(&mut self, (writes, counts): (Writes, Counts)) -> Result<(), StoreError> {
+    fn commit(&mut self, (mut writes, mut counts): (Writes, Counts)) -> Result<(), StoreError> {
         if writes.is_empty() {
             return Ok(());
         }
+        unindexed::mark(&self.trees, &mut writes, &mut counts, self.state.change_seq + 1)?;
         self.commit_state(&writes, StoreState { counts, change_seq: self.state.change_seq + 1, ..self.state.clone() })
     }
 
@@ -249,6 +254,38 @@ impl RecordStore for SledStore {
     fn expired_until(&self, now: Timestamp, limit: usize) -> Result<Vec<PageUrl>, StoreError> {
         let expiries = self.expiries().take_while(|row| row.as_ref().map_or(true, |(at, _)| *at <= now));
         expiries.map(|row| row.map(|(_, url)| url)).take(limit).collect()
+    }
+
+    fn epoch(&self) -> u64 {
+        self.state.epoch
+    }
+
+    fn some_inlinks_of_site(&self, site: &Site, limit: usize) -> Result<Vec<InlinkRow>, StoreError> {
+        self.inlink_rows(Some(site)).take(limit).map(|row| row.map(|(_, row)| row)).collect()
+    }
+
+    fn sites_with_pages_after(&self, after: Option<&Site>, limit: usize) -> Result<Vec<Site>, StoreError> {
+        self.page_sites(after).take(limit).collect()
+    }
+
+    fn unindexed_after(&self, after: Option<&Site>, limit: usize) -> Result<Vec<UnindexedSite>, StoreError> {
+        self.marks_after(after).take(limit).collect()
+    }
+
+    fn num_unindexed(&self) -> u64 {
+        self.state.counts.rows[Tree::Unindexed.index()]
+    }
+
+    fn note_indexed(&mut self, done: &[UnindexedSite], commit_seq: u64) -> Result<(), StoreError> {
+        self.take_marks(done, commit_seq)
+    }
+
+    fn indexed_seq(&self) -> Result<Option<u64>, StoreError> {
+        self.noted_commit()
+    }
+
+    fn forget_index(&mut self) -> Result<(), StoreError> {
+        self.forget_commit()
     }
 
     fn first_expiry(&self) -> Result<Option<Timestamp>, StoreError> {

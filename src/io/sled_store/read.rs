@@ -81,11 +81,6 @@ impl SledStore {
         }
         self.trees.scan(tree, &[]).try_fold(0, |count, row| row.map(|_| count + 1))
     }
-
-    /// Tells this store from others: drawn at random when it was created.
-    pub fn epoch(&self) -> u64 {
-        self.state.epoch
-    }
 }
 
 fn prefix(site: Option<&Site>) -> Vec<u8> {

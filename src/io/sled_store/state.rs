@@ -9,6 +9,8 @@ use super::trees::{NUM_TREES, TreeName};
 
 /// The key of the state in `meta`.
 pub const STATE_KEY: &[u8] = b"state";
+/// The key in `meta` of the change number that the last commit of the search index carried; absent while there is no index of this store.
+pub const INDEXED_KEY: &[u8] = b"indexed";
 /// What keys in `meta` of purges under way begin with; the domain follows.
 pub const PURGE_PREFIX: &[u8] = b"purge:";
 /// The form of keys and trees that this program writes.
@@ -58,17 +60,46 @@ pub struct StoreState {
 }
 
 impl Stored for StoreState {
-    const VERSION: u8 = 2;
+    const VERSION: u8 = 3;
 
     fn from_older(version: u8, body: &[u8]) -> Result<Self, CodecError> {
         match version {
             1 => codec::decode_body::<StoreStateV1>(body).map(Self::from),
+            2 => codec::decode_body::<StoreStateV2>(body).map(Self::from),
             found => Err(CodecError::UnknownVersion { found, known: Self::VERSION }),
         }
     }
 }
 
-/// Trees of version 1: all but `expiries`, which came last.
+/// Trees of version 2: all but `unindexed`, which came last.
+const NUM_TREES_V2: usize = 9;
+
+/// The form of version 2, which knew no search index.
+#[derive(Serialize, Deserialize)]
+struct StoreStateV2 {
+    schema: u32,
+    epoch: u64,
+    change_seq: u64,
+    ledger_seq: u64,
+    rows: [u64; NUM_TREES_V2],
+    num_links: u64,
+    num_frontier_urls: u64,
+    standing: StandingCounts,
+    expiries_entered: bool,
+}
+
+impl From<StoreStateV2> for StoreState {
+    fn from(old: StoreStateV2) -> Self {
+        let StoreStateV2 { schema, epoch, change_seq, ledger_seq, expiries_entered, .. } = old;
+        let mut rows = [0; NUM_TREES];
+        rows[..NUM_TREES_V2].copy_from_slice(&old.rows);
+        let counts =
+            Counts { rows, num_links: old.num_links, num_frontier_urls: old.num_frontier_urls, standing: old.standing };
+        Self { schema, epoch, change_seq, ledger_seq, counts, expiries_entered }
+    }
+}
+
+/// Trees of version 1: all but `expiries` and what came after.
 const NUM_TREES_V1: usize = 8;
 
 /// The form of version 1, which had no tree of expiries.

@@ -11,6 +11,7 @@
 //! | `inlinks` | target site, source URL | `InlinkRow` |
 //! | `exclusions` | domain | `Exclusion` |
 //! | `expiries` | time (8 bytes, big endian), site, URL | nothing |
+//! | `unindexed` | site | `UnindexedMark` |
 //!
 //! "site" is partition, name and a zero byte, as [`lohisoftbot_core::key`] makes it.
 
@@ -47,10 +48,12 @@ pub enum TreeName {
     Exclusions,
     /// Pages by the time from which on they must not be kept.
     Expiries,
+    /// Sites that the search index has to look at again.
+    Unindexed,
 }
 
 /// How many trees there are.
-pub const NUM_TREES: usize = 9;
+pub const NUM_TREES: usize = 10;
 
 impl TreeName {
     /// All, in the order of [`TreeName::index`].
@@ -64,6 +67,7 @@ impl TreeName {
         Self::Inlinks,
         Self::Exclusions,
         Self::Expiries,
+        Self::Unindexed,
     ];
 
     /// Its place in arrays.
@@ -83,6 +87,7 @@ impl TreeName {
             Self::Inlinks => "inlinks",
             Self::Exclusions => "exclusions",
             Self::Expiries => "expiries",
+            Self::Unindexed => "unindexed",
         }
     }
 }
@@ -109,6 +114,7 @@ impl Trees {
             open(TreeName::Inlinks)?,
             open(TreeName::Exclusions)?,
             open(TreeName::Expiries)?,
+            open(TreeName::Unindexed)?,
         ];
         Ok(Self { db, trees, path: path.to_owned() })
     }

@@ -8,6 +8,7 @@ use lohisoftbot_core::time::Timestamp;
 
 use super::expiry::check_expiry;
 use super::samples::{exclusion, frontier, page, renewal, robots_copy, row, seed, site, stored_link, url};
+use super::unindexed::check_unindexed;
 use crate::storage::{
     Applied, CycleCounts, ExclusionCounts, MAX_INLINK_ROW_BYTES, RecordStore, SaveCounts, StoreChange,
 };
@@ -29,6 +30,7 @@ pub fn check_record_store<S: RecordStore>(empty: impl Fn() -> S) {
     nothing_late_slips_in(&mut empty());
     an_included_domain_is_welcome_again(&mut empty());
     notes_the_ledger_number(&mut empty());
+    check_unindexed(&empty);
     check_expiry(empty);
 }
 

@@ -28,7 +28,7 @@ fn save_expiring(store: &mut SledStore, number: u64) {
 /// What version 1 would have written of the same store.
 fn to_v1(state: &[u8]) -> Vec<u8> {
     let without_flag = &state[..state.len() - 1];
-    let mut old = [&without_flag[..COMMON_BYTES], &without_flag[COMMON_BYTES + U64..]].concat();
+    let mut old = [&without_flag[..COMMON_BYTES], &without_flag[COMMON_BYTES + 2 * U64..]].concat();
     old[0] = 1;
     old
 }
@@ -39,11 +39,23 @@ fn state_of_version_1_reads() {
     let bytes: Vec<u8> = digits.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect();
     let state: StoreState = codec::decode(&bytes).unwrap();
     assert_eq!((state.schema, state.epoch, state.change_seq, state.ledger_seq), (1, 0x1122_3344_5566_7788, 9, 7));
-    assert_eq!(state.counts.rows, [0, 1, 2, 3, 4, 5, 6, 7, 0]);
+    assert_eq!(state.counts.rows, [0, 1, 2, 3, 4, 5, 6, 7, 0, 0]);
     assert_eq!((state.counts.num_links, state.counts.num_frontier_urls), (8, 9));
     assert_eq!((state.counts.standing.num_due, state.counts.standing.num_paused), (10, 14));
     assert!(!state.expiries_entered);
     assert_eq!(to_v1(&codec::encode(&state).unwrap()), bytes);
+}
+
+#[test]
+fn state_of_version_2_reads() {
+    let mut state = StoreState::new(5);
+    state.counts.rows = [0, 1, 2, 3, 4, 5, 6, 7, 8, 0];
+    state.counts.num_links = 9;
+    let bytes = codec::encode(&state).unwrap();
+    let without_unindexed = COMMON_BYTES + U64;
+    let mut old = [&bytes[..without_unindexed], &bytes[without_unindexed + U64..]].concat();
+    old[0] = 2;
+    assert_eq!(codec::decode::<StoreState>(&old).unwrap(), state);
 }
 
 #[test]
@@ -57,6 +69,7 @@ fn pages_of_a_store_without_expiries_are_entered_when_it_is_opened() {
     let meta = store.trees.all()[TreeName::Meta.index()];
     meta.insert(STATE_KEY, to_v1(&codec::encode(&state).unwrap())).unwrap();
     store.trees.db().drop_tree(TreeName::Expiries.as_str()).unwrap();
+    store.trees.db().drop_tree(TreeName::Unindexed.as_str()).unwrap();
     store.trees.db().flush().unwrap();
     drop(store);
 
