@@ -38,6 +38,7 @@ pub mod recrawl;
 pub mod response;
 pub mod retry_after;
 pub mod robots;
+pub mod search;
 pub mod seed;
 pub mod site;
 pub mod site_row;
