@@ -65,9 +65,10 @@ field-anchors = the text of links to it
 field-url-words = the address
 field-site = the name of the site
 why-links = { $count ->
-    [one] { $shown } site links to it with these words:
-   *[other] { $shown } sites link to it with these words, among them:
+    [one] { $shown } site links to this page.
+   *[other] { $shown } sites link to this page.
 }
+why-links-named = Links with your words stand on:
 date = { $day } { $month ->
     [1] January
     [2] February

@@ -67,10 +67,11 @@ field-anchors = textul legăturilor către pagină
 field-url-words = adresă
 field-site = numele site-ului
 why-links = { $count ->
-    [one] { $shown } site are o legătură către ea cu aceste cuvinte:
-    [few] { $shown } site-uri au legături către ea cu aceste cuvinte, printre ele:
-   *[other] { $shown } de site-uri au legături către ea cu aceste cuvinte, printre ele:
+    [one] { $shown } site are o legătură către această pagină.
+    [few] { $shown } site-uri au legături către această pagină.
+   *[other] { $shown } de site-uri au legături către această pagină.
 }
+why-links-named = Legături cu cuvintele căutate sunt pe:
 date = { $day } { $month ->
     [1] ianuarie
     [2] februarie

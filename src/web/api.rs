@@ -2,7 +2,7 @@
 
 use actix_web::http::header::{CACHE_CONTROL, RETRY_AFTER};
 use actix_web::{HttpResponse, HttpResponseBuilder};
-use lohisoftbot_core::search::answer::{MarkedText, SearchAnswer, SearchField, SearchResult};
+use lohisoftbot_core::search::{MarkedText, SearchAnswer, SearchField, SearchResult};
 use serde::Serialize;
 
 use super::dispatch::{Asked, Shared, in_time};

@@ -31,16 +31,18 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+use lohisoftbot_core::search::{DEFAULT_RESULTS_PER_PAGE, MAX_OFFSET, MAX_RESULTS_PER_PAGE};
+
 pub use searcher::{SearchUnavailable, Searcher};
 pub use server::{Bound, PublicSite, StopHandle, WebError};
 
 /// Longest query, in bytes.
 pub const MAX_QUERY_BYTES: usize = 256;
 /// Results on a page of results.
-pub const RESULTS_PER_PAGE: u32 = 10;
+pub const RESULTS_PER_PAGE: u32 = DEFAULT_RESULTS_PER_PAGE;
 /// Most results that one call of the API may ask for.
-pub const MAX_RESULTS_PER_CALL: u32 = 20;
+pub const MAX_RESULTS_PER_CALL: u32 = MAX_RESULTS_PER_PAGE;
 /// The furthest result that can be reached: deep pages cost the index as much as all pages before them.
-pub const MAX_REACHABLE_RESULTS: u32 = 1000;
+pub const MAX_REACHABLE_RESULTS: u32 = MAX_OFFSET;
 /// Most suggestions that one call may ask for.
-pub const MAX_SUGGESTIONS: u32 = 10;
+pub const MAX_SUGGESTIONS: u32 = lohisoftbot_core::search::MAX_SUGGESTIONS;

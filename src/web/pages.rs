@@ -5,13 +5,13 @@ use std::time::Duration;
 use actix_web::http::header::{CACHE_CONTROL, HeaderName, RETRY_AFTER, VARY};
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use askama::Template;
-use lohisoftbot_core::search::answer::SearchAnswer;
+use lohisoftbot_core::search::SearchAnswer;
 
 use super::dispatch::{Asked, Shared, in_time};
 use super::params::{LAST_PAGE, PageParams, is_site, page_params};
 use super::searcher::SearchUnavailable;
 use super::view::{Frame, Link, ResultView, html, phrase};
-use super::words::{isolated, number, say, say_with};
+use super::words::{isolated, number, plural, say, say_with};
 use super::{MAX_QUERY_BYTES, MAX_REACHABLE_RESULTS, RESULTS_PER_PAGE};
 
 /// When to come back while the index does not answer.
@@ -172,7 +172,8 @@ fn found_page(found: SearchAnswer, frame: Frame, params: &PageParams) -> Results
 fn count(frame: &Frame, found: &SearchAnswer, first_number: u32) -> String {
     let language = frame.language;
     let num = found.num_results;
-    let all = say_with(language, "results-count", &[("count", num.into()), ("shown", number(language, num).into())]);
+    let counted = [("count", plural(language, num).into()), ("shown", number(language, num).into())];
+    let all = say_with(language, "results-count", &counted);
     let first = u64::from(first_number);
     let last = first + found.results.len() as u64 - 1;
     let range =

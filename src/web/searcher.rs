@@ -1,7 +1,7 @@
 //! Whom the pages ask.
 
 use futures_util::future::LocalBoxFuture;
-use lohisoftbot_core::search::answer::SearchAnswer;
+use lohisoftbot_core::search::SearchAnswer;
 
 /// The search index as the pages see it. What was typed goes in as it was typed.
 pub trait Searcher: Send + Sync {

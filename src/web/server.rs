@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use actix_http::{HttpService, Request, Response};
+use actix_http::{HttpService, Request};
 use actix_rt::net::TcpStream;
 use actix_server::{Server, ServerHandle};
 use actix_service::{IntoServiceFactory, ServiceFactory, ServiceFactoryExt, fn_service, map_config};
@@ -230,14 +230,14 @@ fn listen(listener: TcpListener, settings: &WebSettings, gate: Gate, shared: web
     Ok(builder.run())
 }
 
-/// The pages as a service of requests; the tests call it without a socket.
-pub(super) fn app(
+/// The pages as a service of requests.
+fn app(
     shared: web::Data<Shared>,
 ) -> impl ServiceFactory<
     Request,
     Config = AppConfig,
     Response = actix_web::dev::ServiceResponse<impl MessageBody>,
-    Error = impl Into<Response<actix_http::body::BoxBody>> + std::fmt::Debug,
+    Error = actix_web::Error,
     InitError = (),
 > {
     App::new().app_data(shared).default_service(web::to(dispatch)).into_factory()

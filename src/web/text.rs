@@ -3,7 +3,7 @@
 //!
 //! Escaping is the templates' business: what comes out of here is still plain text.
 
-use lohisoftbot_core::search::answer::MarkedText;
+use lohisoftbot_core::search::MarkedText;
 
 /// Characters of a title that are shown.
 pub(super) const MAX_TITLE_CHARS: usize = 160;
@@ -134,7 +134,8 @@ mod tests {
         fn whatever_comes_in_what_is_shown_is_short_and_free_of_controls(text in any::<String>(), max in 0_usize..40) {
             let shown = shown(&text, max);
             prop_assert!(shown.chars().count() <= max + 1);
-            prop_assert!(!shown.chars().any(|c| c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c)));
+            let is_bad = |c: char| c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c);
+            prop_assert!(!shown.chars().any(is_bad));
         }
     }
 }

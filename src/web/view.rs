@@ -3,7 +3,7 @@
 use actix_web::http::header::CONTENT_TYPE;
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use askama::Template;
-use lohisoftbot_core::search::answer::{SearchField, SearchResult, Why};
+use lohisoftbot_core::search::{MAX_LINKING_SITES_NAMED, SearchField, SearchResult, Why};
 use lohisoftbot_core::time::Timestamp;
 use lohisoftbot_core::url::PageUrl;
 use url::form_urlencoded;
@@ -14,10 +14,7 @@ use super::static_files::{ICON_PATH, STYLE_PATH};
 use super::text::{
     MAX_ADDRESS_CHARS, MAX_PHRASE_CHARS, MAX_SNIPPET_CHARS, MAX_TITLE_CHARS, Piece, shown, shown_pieces,
 };
-use super::words::{self, number};
-
-/// Sites that are named as linking to a result.
-const MAX_LINKING_SITES: usize = 10;
+use super::words::{self, number, plural};
 
 /// A link to one of our own pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -193,16 +190,16 @@ impl ResultView {
 }
 
 fn linked_by(language: PageLanguage, why: &Why) -> Option<String> {
-    (why.num_linking_sites > 0 && !why.linking_sites.is_empty())
-        .then(|| counted(language, "why-links", why.num_linking_sites, ""))
+    (why.num_linking_sites > 0).then(|| counted(language, "why-links", why.num_linking_sites, ""))
 }
 
 fn linking_sites(why: &Why) -> Vec<String> {
-    why.linking_sites.iter().take(MAX_LINKING_SITES).map(|site| shown(site.as_str(), MAX_ADDRESS_CHARS)).collect()
+    why.linking_sites.iter().take(MAX_LINKING_SITES_NAMED).map(|site| shown(site.as_str(), MAX_ADDRESS_CHARS)).collect()
 }
 
 fn counted(language: PageLanguage, key: &str, count: u64, site: &str) -> String {
-    let values = [("count", count.into()), ("shown", number(language, count).into()), ("site", site.into())];
+    let values =
+        [("count", plural(language, count).into()), ("shown", number(language, count).into()), ("site", site.into())];
     words::say_with(language, key, &values)
 }
 
