@@ -63,7 +63,7 @@ impl Problem {
             Self::NotFound => "nothing lies at this path; /api/v1/openapi.json lists what there is".to_owned(),
             Self::MethodNotAllowed => "this path takes GET and HEAD only".to_owned(),
             Self::Internal => "a fault on our side; try again in a minute".to_owned(),
-            Self::TooManyRequests(wait) => format!("too many requests from this address; wait {} s", seconds(wait)),
+            Self::TooManyRequests(_) => format!("too many requests from this address; wait {} s", self.wait()),
             Self::WrongHost => {
                 "this host name is not served here; the operator sets the names by web.hostnames".to_owned()
             }
@@ -72,11 +72,20 @@ impl Problem {
         }
     }
 
+    /// How long to wait, in seconds; nothing where waiting does not help.
+    fn wait(self) -> u64 {
+        match self {
+            Self::TooManyRequests(wait) => seconds(wait),
+            Self::NotFound | Self::MethodNotAllowed | Self::Internal => 0,
+            Self::WrongHost | Self::TargetTooLong | Self::HeadTooLarge => 0,
+        }
+    }
+
     /// The answer that says so.
     pub(super) fn answer(self, asked: &Asked) -> HttpResponse {
         let mut response = HttpResponse::build(self.status());
         match self {
-            Self::TooManyRequests(wait) => drop(response.insert_header((RETRY_AFTER, seconds(wait).to_string()))),
+            Self::TooManyRequests(_) => drop(response.insert_header((RETRY_AFTER, self.wait().to_string()))),
             Self::MethodNotAllowed => drop(response.insert_header((ALLOW, "GET, HEAD"))),
             Self::NotFound | Self::Internal | Self::WrongHost | Self::TargetTooLong | Self::HeadTooLarge => {}
         }
@@ -88,12 +97,8 @@ impl Problem {
 
     fn page(self, asked: &Asked, response: &mut HttpResponseBuilder) -> HttpResponse {
         let name = self.code().replace('_', "-");
-        let wait = match self {
-            Self::TooManyRequests(wait) => seconds(wait),
-            _ => 0,
-        };
         let heading = say(asked.language, &format!("problem-{name}-heading"));
-        let text = say_with(asked.language, &format!("problem-{name}-text"), &[("seconds", wait.into())]);
+        let text = say_with(asked.language, &format!("problem-{name}-text"), &[("seconds", self.wait().into())]);
         let frame = Frame::plain(asked, heading.clone());
         html(response, &ProblemPage { frame, heading, text })
     }

@@ -71,7 +71,8 @@ impl RateLimiter {
     }
 }
 
-fn subscriber(address: IpAddr) -> IpAddr {
+/// What one subscriber is given: an IPv4 address, or an IPv6 /64.
+pub(super) fn subscriber(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(v4) => IpAddr::V4(v4),
         IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << (u128::BITS - SUBSCRIBER_BITS)))),

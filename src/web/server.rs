@@ -23,7 +23,7 @@ use super::connection::{Connection, Places};
 use super::dispatch::{Shared, dispatch};
 use super::headers::Transport;
 use super::host::HostRule;
-use super::rate::RateLimiter;
+use super::rate::{RateLimiter, subscriber};
 use super::searcher::Searcher;
 use super::tls::{TlsFilesError, server_config};
 
@@ -185,7 +185,7 @@ impl Gate {
     async fn admit(self, stream: TcpStream) -> Option<(Connection, Option<SocketAddr>)> {
         let peer = stream.peer_addr().ok()?;
         let most = if is_trusted(peer.ip(), &self.shared.proxies) { u32::MAX } else { self.most };
-        let place = self.places.take(peer.ip().to_canonical(), most)?;
+        let place = self.places.take(subscriber(peer.ip()), most)?;
         let connection = match self.acceptor {
             None => Connection::plain(stream, self.timeout, place),
             Some(acceptor) => {

@@ -12,8 +12,7 @@ use super::language::PageLanguage;
 const ENGLISH: &str = include_str!("../../locales/en/search.ftl");
 const ROMANIAN: &str = include_str!("../../locales/ro/search.ftl");
 
-static WORDS: LazyLock<[FluentBundle<FluentResource>; 2]> =
-    LazyLock::new(|| PageLanguage::ALL.map(|language| bundle(language)));
+static WORDS: LazyLock<[FluentBundle<FluentResource>; 2]> = LazyLock::new(|| PageLanguage::ALL.map(bundle));
 
 fn source(language: PageLanguage) -> &'static str {
     match language {
@@ -68,7 +67,7 @@ pub(super) fn number(language: PageLanguage, number: u64) -> String {
     let digits = number.to_string();
     let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
     for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position) % 3 == 0 {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
             shown.push(separator);
         }
         shown.push(digit);
