@@ -5,7 +5,7 @@ use actix_web::{HttpResponse, HttpResponseBuilder};
 use lohisoftbot_core::search::{MarkedText, SearchAnswer, SearchField, SearchResult};
 use serde::Serialize;
 
-use super::dispatch::{Asked, Shared, in_time};
+use super::dispatch::{Asked, Shared};
 use super::pages::RETRY_UNAVAILABLE;
 use super::params::{CallParams, ParamProblem, search_call, suggest_call};
 use super::problem::json_error;
@@ -18,7 +18,7 @@ pub(super) async fn search(asked: &Asked, shared: &Shared) -> HttpResponse {
         Err(problem) => return refused(&problem),
     };
     let asking = shared.searcher.search(call.typed.clone(), call.site.clone(), call.offset, call.limit);
-    match in_time(asking).await {
+    match shared.in_time(asking).await {
         Ok(found) => private(&mut HttpResponse::Ok()).json(Found::of(&call, &found)),
         Err(why) => unavailable(why),
     }
@@ -30,7 +30,7 @@ pub(super) async fn suggest(asked: &Asked, shared: &Shared) -> HttpResponse {
         Ok(call) => call,
         Err(problem) => return refused(&problem),
     };
-    match in_time(shared.searcher.suggest(prefix.clone(), limit)).await {
+    match shared.in_time(shared.searcher.suggest(prefix.clone(), limit)).await {
         Ok(suggestions) => private(&mut HttpResponse::Ok()).json(Suggested { query: prefix, suggestions }),
         Err(why) => unavailable(why),
     }

@@ -1,7 +1,13 @@
-//! One visitor's connection: TLS or not, a place that it takes up, and a deadline for taking an answer.
+//! One visitor's connection: TLS or not, a place that it takes up, and deadlines.
 //!
-//! actix-http bounds how long a head may take to come, and not how long an answer may take to go. A visitor who takes none would hold
-//! its connection for ever; so from the first byte that does not go at once, all that is to go has `request_timeout`.
+//! actix-http bounds how long the head of a request may take to come, but not of one that begins in the same packet as the end of another;
+//! and it does not bound how long an answer may take to go. Either would hold a connection for ever. So here:
+//!
+//! - from the first byte of a request until its answer is gone, twice `request_timeout` may pass, of which the index has one at most;
+//! - between two requests, `keep_alive` and one `request_timeout` more;
+//! - from the first byte of an answer that does not go at once until all is gone, `request_timeout`.
+//!
+//! Where actix-http sees the same, it is sooner, and says so with an answer.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -14,7 +20,7 @@ use std::time::Duration;
 
 use actix_rt::net::{ActixStream, Ready, TcpStream};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep};
 use tokio_rustls::server::TlsStream;
 
 /// The bytes of a connection.
@@ -23,24 +29,52 @@ enum Wire {
     Tls(Box<TlsStream<TcpStream>>),
 }
 
-/// A connection with its deadline and its place.
+/// How long each step of a connection may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// For a head to come, and for an answer to go.
+    pub(super) request_timeout: Duration,
+    /// Between two requests.
+    pub(super) keep_alive: Duration,
+}
+
+/// A connection with its deadlines and its place.
 pub(super) struct Connection {
     wire: Wire,
-    timeout: Duration,
-    /// Runs while something waits to go.
-    deadline: Option<Pin<Box<Sleep>>>,
+    patience: Patience,
+    turn: Turn,
+    /// When the turn is over.
+    turn_ends: Pin<Box<Sleep>>,
+    /// When all that waits to go must be gone; none while nothing waits.
+    writing_ends: Option<Pin<Box<Sleep>>>,
     _place: Place,
+}
+
+/// Whose turn it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// The visitor may begin a request.
+    Idle,
+    /// One has begun, and is not answered yet.
+    Asking,
+    /// Something of its answer has been written.
+    Answering,
 }
 
 impl Connection {
     /// Over plain TCP.
-    pub(super) fn plain(stream: TcpStream, timeout: Duration, place: Place) -> Self {
-        Self { wire: Wire::Plain(stream), timeout, deadline: None, _place: place }
+    pub(super) fn plain(stream: TcpStream, patience: Patience, place: Place) -> Self {
+        Self::new(Wire::Plain(stream), patience, place)
     }
 
     /// Over TLS, the handshake done.
-    pub(super) fn tls(stream: TlsStream<TcpStream>, timeout: Duration, place: Place) -> Self {
-        Self { wire: Wire::Tls(Box::new(stream)), timeout, deadline: None, _place: place }
+    pub(super) fn tls(stream: TlsStream<TcpStream>, patience: Patience, place: Place) -> Self {
+        Self::new(Wire::Tls(Box::new(stream)), patience, place)
+    }
+
+    fn new(wire: Wire, patience: Patience, place: Place) -> Self {
+        let turn_ends = Box::pin(sleep(patience.keep_alive + patience.request_timeout));
+        Self { wire, patience, turn: Turn::Idle, turn_ends, writing_ends: None, _place: place }
     }
 
     fn wire(&mut self) -> Pin<&mut dyn Both> {
@@ -50,17 +84,27 @@ impl Connection {
         }
     }
 
+    fn turn_to(&mut self, turn: Turn, span: Duration) {
+        self.turn = turn;
+        self.turn_ends.as_mut().reset(Instant::now() + span);
+    }
+
     /// The result of a step of writing, or that the time for it is over.
-    fn bounded<T>(&mut self, step: Poll<io::Result<T>>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
+    fn written<T>(&mut self, step: Poll<io::Result<T>>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         if step.is_ready() {
             return step;
         }
-        let timeout = self.timeout;
-        let deadline = self.deadline.get_or_insert_with(|| Box::pin(sleep(timeout)));
-        match deadline.as_mut().poll(cx) {
-            Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
-            Poll::Pending => Poll::Pending,
-        }
+        let timeout = self.patience.request_timeout;
+        let writing_ends = self.writing_ends.get_or_insert_with(|| Box::pin(sleep(timeout)));
+        or_late(writing_ends.as_mut(), cx)
+    }
+}
+
+/// Waits on, unless it is too late.
+fn or_late<T>(deadline: Pin<&mut Sleep>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
+    match deadline.poll(cx) {
+        Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+        Poll::Pending => Poll::Pending,
     }
 }
 
@@ -71,28 +115,46 @@ impl Both for TlsStream<TcpStream> {}
 
 impl AsyncRead for Connection {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        self.wire().poll_read(cx, into)
+        let num_before = into.filled().len();
+        let step = self.wire().poll_read(cx, into);
+        if step.is_pending() {
+            return or_late(self.turn_ends.as_mut(), cx);
+        }
+        if into.filled().len() > num_before && self.turn == Turn::Idle {
+            let span = 2 * self.patience.request_timeout;
+            self.turn_to(Turn::Asking, span);
+        } else if let Poll::Ready(()) = self.turn_ends.as_mut().poll(cx) {
+            // One who always has a byte more would never be waited for.
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        step
     }
 }
 
 impl AsyncWrite for Connection {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
         let step = self.wire().poll_write(cx, from);
-        self.bounded(step, cx)
+        if matches!(step, Poll::Ready(Ok(_))) {
+            self.turn = Turn::Answering;
+        }
+        self.written(step, cx)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let step = self.wire().poll_flush(cx);
         if matches!(step, Poll::Ready(Ok(()))) {
-            // All is gone: the next answer has its own time.
-            self.deadline = None;
+            self.writing_ends = None;
+            if self.turn == Turn::Answering {
+                let span = self.patience.keep_alive + self.patience.request_timeout;
+                self.turn_to(Turn::Idle, span);
+            }
         }
-        self.bounded(step, cx)
+        self.written(step, cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let step = self.wire().poll_shutdown(cx);
-        self.bounded(step, cx)
+        self.written(step, cx)
     }
 }
 

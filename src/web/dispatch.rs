@@ -27,8 +27,8 @@ use super::{api, pages, params};
 const MAX_TARGET_BYTES: usize = 4096;
 /// Longest head of a request without its first line, in bytes.
 const MAX_HEAD_BYTES: usize = 16 * 1024;
-/// Longest time that the index may take.
-const SEARCH_TIMEOUT: Duration = Duration::from_secs(5);
+/// Longest time that the index may take; less where `web.request_timeout` is.
+pub(super) const MAX_SEARCH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What all requests share.
 pub(super) struct Shared {
@@ -37,6 +37,7 @@ pub(super) struct Shared {
     pub(super) proxies: Vec<ProxyRange>,
     pub(super) limiter: RateLimiter,
     pub(super) transport: Transport,
+    pub(super) search_timeout: Duration,
 }
 
 /// Who reads the answer.
@@ -179,9 +180,12 @@ fn scheme(request: &HttpRequest, shared: &Shared) -> &'static str {
     }
 }
 
-/// The answer of the index, or that there was none in time.
-pub(super) async fn in_time<T>(
-    asking: impl Future<Output = Result<T, SearchUnavailable>>,
-) -> Result<T, SearchUnavailable> {
-    tokio::time::timeout(SEARCH_TIMEOUT, asking).await.unwrap_or(Err(SearchUnavailable::NoAnswer))
+impl Shared {
+    /// The answer of the index, or that there was none in time.
+    pub(super) async fn in_time<T>(
+        &self,
+        asking: impl Future<Output = Result<T, SearchUnavailable>>,
+    ) -> Result<T, SearchUnavailable> {
+        tokio::time::timeout(self.search_timeout, asking).await.unwrap_or(Err(SearchUnavailable::NoAnswer))
+    }
 }

@@ -7,7 +7,7 @@ use actix_web::{HttpResponse, HttpResponseBuilder};
 use askama::Template;
 use lohisoftbot_core::search::SearchAnswer;
 
-use super::dispatch::{Asked, Shared, in_time};
+use super::dispatch::{Asked, Shared};
 use super::params::{LAST_PAGE, PageParams, is_site, page_params};
 use super::searcher::SearchUnavailable;
 use super::view::{Frame, Link, ResultView, html, phrase};
@@ -102,7 +102,7 @@ pub(super) async fn search(asked: &Asked, shared: &Shared) -> HttpResponse {
     }
     let offset = (params.page - 1) * RESULTS_PER_PAGE;
     let asking = shared.searcher.search(params.typed.clone(), site.map(str::to_owned), offset, RESULTS_PER_PAGE);
-    match in_time(asking).await {
+    match shared.in_time(asking).await {
         Ok(found) => {
             let page = found_page(found, frame(heading_of("results-title")), &params);
             answer(&mut HttpResponse::Ok(), &page)

@@ -6,7 +6,7 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use actix_http::{HttpService, Request};
 use actix_rt::net::TcpStream;
@@ -19,8 +19,8 @@ use lohisoftbot_core::config::{ListenAddress, WebSettings};
 use tokio_rustls::TlsAcceptor;
 
 use super::client::is_trusted;
-use super::connection::{Connection, Places};
-use super::dispatch::{Shared, dispatch};
+use super::connection::{Connection, Patience, Places};
+use super::dispatch::{MAX_SEARCH_TIMEOUT, Shared, dispatch};
 use super::headers::Transport;
 use super::host::HostRule;
 use super::rate::{RateLimiter, subscriber};
@@ -107,11 +107,13 @@ impl PublicSite {
             proxies: settings.trusted_proxies.clone(),
             limiter: RateLimiter::new(settings.requests_per_minute, settings.request_burst, Instant::now()),
             transport,
+            search_timeout: settings.request_timeout.min(MAX_SEARCH_TIMEOUT),
         });
+        let patience = Patience { request_timeout: settings.request_timeout, keep_alive: settings.keep_alive };
         let gate = Gate {
             acceptor,
             places: Places::default(),
-            timeout: settings.request_timeout,
+            patience,
             most: (settings.max_connections / SHARE_OF_ONE_ADDRESS).max(1),
             shared: shared.clone(),
         };
@@ -174,7 +176,7 @@ impl StopHandle {
 struct Gate {
     acceptor: Option<TlsAcceptor>,
     places: Places,
-    timeout: Duration,
+    patience: Patience,
     /// Connections of one address.
     most: u32,
     shared: web::Data<Shared>,
@@ -187,10 +189,10 @@ impl Gate {
         let most = if is_trusted(peer.ip(), &self.shared.proxies) { u32::MAX } else { self.most };
         let place = self.places.take(subscriber(peer.ip()), most)?;
         let connection = match self.acceptor {
-            None => Connection::plain(stream, self.timeout, place),
+            None => Connection::plain(stream, self.patience, place),
             Some(acceptor) => {
-                let shaken = tokio::time::timeout(self.timeout, acceptor.accept(stream)).await;
-                Connection::tls(shaken.ok()?.ok()?, self.timeout, place)
+                let shaken = tokio::time::timeout(self.patience.request_timeout, acceptor.accept(stream)).await;
+                Connection::tls(shaken.ok()?.ok()?, self.patience, place)
             }
         };
         Some((connection, Some(peer)))

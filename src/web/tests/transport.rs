@@ -96,30 +96,52 @@ fn style_sheet_and_icon_are_kept_for_good_under_a_name_that_changes_with_them() 
     }
 }
 
-#[test]
-fn client_that_sends_its_head_by_drops_is_hung_up_on() {
+/// Sends `before`, then, if there are drops, one every 50 ms, and wants to be hung up on.
+#[track_caller]
+fn check_hung_up(before: &str, drop: &[u8]) {
     let rig =
         rig(|web| (web.request_timeout, web.keep_alive) = (Duration::from_millis(300), Duration::from_millis(300)));
-    for before in ["", "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n"] {
-        let mut stream = rig.connect();
-        stream.write_all(before.as_bytes()).unwrap();
-        stream.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
-        let (started, mut seen) = (Instant::now(), [0; 4096]);
-        stream.write_all(b"GET / HTTP/1.1\r\n").unwrap();
-        loop {
-            // A drop every 50 ms: a time-out between bytes would never end this.
-            let _ = stream.write_all(b"x");
-            match stream.read(&mut seen) {
-                Ok(0) => break,
-                Ok(_) => {}
-                Err(error) if matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut) => {
-                }
-                Err(_) => break,
-            }
-            assert!(started.elapsed() < super::rig::PATIENCE, "still connected after {before:?}");
+    let mut stream = rig.connect();
+    stream.write_all(before.as_bytes()).unwrap();
+    stream.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+    let (started, mut seen) = (Instant::now(), [0; 4096]);
+    loop {
+        // A time-out between bytes would never end this.
+        let is_gone = stream.write_all(drop).is_err();
+        match stream.read(&mut seen) {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(error) if matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut) => {}
+            Err(_) => break,
         }
+        assert!(!is_gone && started.elapsed() < super::rig::PATIENCE, "still connected after {before:?} {drop:?}");
     }
     rig.still_answers();
+}
+
+const WHOLE: &str = "GET /robots.txt HTTP/1.1\r\nhost: localhost\r\n\r\n";
+
+#[test]
+fn client_that_sends_its_head_by_drops_is_hung_up_on() {
+    check_hung_up("", b"x");
+    check_hung_up("GET / HTTP/1.1\r\nx-a: ", b"x");
+    check_hung_up(WHOLE, b"x");
+}
+
+#[test]
+fn half_a_head_behind_a_whole_request_in_one_packet_holds_no_connection() {
+    let pipelined = format!("{WHOLE}GET / HTTP/1.1\r\nx-a: ");
+    check_hung_up(&pipelined, b"x");
+    check_hung_up(&pipelined, b"");
+    check_hung_up(&format!("{WHOLE}{WHOLE}G"), b"");
+}
+
+#[test]
+fn client_that_sends_nothing_is_hung_up_on() {
+    check_hung_up("", b"");
+    check_hung_up(WHOLE, b"");
+    check_hung_up("GET / HTTP/1.1\r\n", b"");
+    check_hung_up("POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000000\r\n\r\n", b"x");
 }
 
 #[test]
