@@ -154,7 +154,7 @@ pub struct WebSettings {
     pub tls_key: PathBuf,
     /// Most connections at once; further ones wait.
     pub max_connections: u32,
-    /// Longest time for a TLS handshake, for the head of a request to come, and for an answer to be taken.
+    /// Longest time for a TLS handshake, for the head of a request to come, for the index to answer, and for an answer to be taken.
     #[serde(with = "span")]
     pub request_timeout: Duration,
     /// How long a connection stays open without a request.
