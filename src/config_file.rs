@@ -348,7 +348,7 @@ mod tests {
         check_faults("[politness]\n", &[], &[&["line 1", "[politness]", "[politeness]?"]]);
         check_faults("[budget]\nmin_delay = \"9s\"\n", &[], &[&["line 2", "belongs below [politeness]"]]);
         check_faults("page_requests = 3\n", &[], &[&["line 1", "outside its section", "[budget]"]]);
-        check_faults("[web]\nlisten = \"x\"\n", &[], &[&["line 2", "web.listen", "no keys in this version"]]);
+        check_faults("[robots]\nttl = \"x\"\n", &[], &[&["line 2", "robots.ttl", "no keys in this version"]]);
         check_faults("budget = 3\n", &[], &[&["line 1", "write [budget]"]]);
         check_faults("[[budget]]\npage_requests = 1\n", &[], &[&["write [budget]"]]);
         check_faults(&format!("[budget]\n{} = 1\n", "x".repeat(100_000)), &[], &[&["line 2", "did you mean"]]);

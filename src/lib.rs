@@ -13,3 +13,4 @@ pub mod node;
 pub mod practice_web;
 pub mod seeds_file;
 pub mod telemetry;
+pub mod web;

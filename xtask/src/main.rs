@@ -5,6 +5,7 @@
 
 mod audit;
 mod bombs;
+mod browser;
 mod check;
 mod command;
 mod conformance;
@@ -40,6 +41,9 @@ enum Routine {
     Audit(audit::Options),
     /// Times a mebibyte of hostile input of each kind against one of plain text; fails above fifty times as long.
     Bombs(bombs::Options),
+    /// Looks at the search page with a headless Chromium, at two widths, in light and dark, by the keyboard and without scripts; axe-core must
+    /// find nothing serious, and screenshots are left to look at (needs chromium, nodejs and npm).
+    Browser(browser::Options),
     /// Changes the rules in hundreds of small ways, each of which must make a test fail (installs cargo-mutants into the user's cache
     /// where it is missing; takes hours, and goes on where it was ended).
     Mutants(mutants::Options),
@@ -65,6 +69,7 @@ fn main() -> ExitCode {
         Routine::Fuzz(options) => fuzz::run(&options),
         Routine::Audit(options) => audit::run(&options),
         Routine::Bombs(options) => bombs::run(&options),
+        Routine::Browser(options) => browser::run(&options),
         Routine::Mutants(options) => mutants::run(&options),
         Routine::PageChoice(options) => page_choice::run(&options),
         Routine::RealSites(options) => real_sites::run(&options),

@@ -3,6 +3,7 @@
 //! The limit of a promise (20 page requests) stands here as a bound that no configuration passes.
 //! Values that are merely unwise are the business of `lohisoftbot check`.
 
+use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ pub struct ConfigProblem {
 
 const MILLI: Duration = Duration::from_millis(1);
 const SECOND: Duration = Duration::from_secs(1);
+const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(86_400);
 const KIB: u64 = 1 << 10;
@@ -43,6 +45,7 @@ pub(super) fn problems(config: &Config) -> Vec<ConfigProblem> {
     pace(config, &mut found);
     storage(config, &mut found);
     search(config, &mut found);
+    web(config, &mut found);
     found.0
 }
 
@@ -286,6 +289,36 @@ fn search(config: &Config, found: &mut Problems) {
     }
 }
 
+fn web(config: &Config, found: &mut Problems) {
+    let web = &config.web;
+    for name in &web.hostnames {
+        if !is_host_name(name) && name.parse::<IpAddr>().is_err() {
+            found.add(
+                "web.hostnames",
+                format!("holds {name:?}, which is no host name"),
+                "write names alone, without scheme or port, such as \"search.example.org\"",
+            );
+        }
+    }
+    let lone_key = match (web.tls_certificate.as_os_str().is_empty(), web.tls_key.as_os_str().is_empty()) {
+        (true, false) => Some("web.tls_certificate"),
+        (false, true) => Some("web.tls_key"),
+        (true, true) | (false, false) => None,
+    };
+    if let Some(key) = lone_key {
+        found.add(
+            key,
+            "is empty while the other half of TLS is set",
+            "write the paths of both PEM files, or of neither",
+        );
+    }
+    found.count("web.max_connections", web.max_connections, 8, 65_536);
+    found.span("web.request_timeout", web.request_timeout, 100 * MILLI, 10 * MINUTE);
+    found.span("web.keep_alive", web.keep_alive, 100 * MILLI, 10 * MINUTE);
+    found.count("web.requests_per_minute", web.requests_per_minute, 1, 1_000_000);
+    found.count("web.request_burst", web.request_burst, 1, 1_000_000);
+}
+
 fn byte_len(path: &Path) -> usize {
     path.as_os_str().as_encoded_bytes().len()
 }
@@ -456,5 +489,20 @@ mod tests {
             },
             &["identity.contact", "budget.page_requests", "store.cache_bytes"],
         );
+    }
+
+    #[test]
+    fn public_pages_need_names_both_halves_of_tls_and_room_for_a_visitor() {
+        check(|c| c.web.hostnames = vec!["search.example.org".to_owned(), "192.0.2.1".to_owned()], &[]);
+        for name in ["", "https://search.example.org", "search.example.org:443", "*.example.org", "a b"] {
+            check(|c| c.web.hostnames = vec![name.to_owned()], &["web.hostnames"]);
+        }
+        check(|c| c.web.tls_key = "key.pem".into(), &["web.tls_certificate"]);
+        check(|c| c.web.tls_certificate = "chain.pem".into(), &["web.tls_key"]);
+        check(|c| c.web.max_connections = 0, &["web.max_connections"]);
+        check(|c| c.web.request_timeout = Duration::ZERO, &["web.request_timeout"]);
+        check(|c| c.web.keep_alive = DAY, &["web.keep_alive"]);
+        check(|c| c.web.requests_per_minute = 0, &["web.requests_per_minute"]);
+        check(|c| c.web.request_burst = 0, &["web.request_burst"]);
     }
 }

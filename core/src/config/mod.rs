@@ -7,6 +7,7 @@ mod addresses;
 mod bounds;
 mod quantity;
 mod sections;
+mod web;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,8 +20,9 @@ pub use quantity::{QuantityError, parse_size, parse_span, show_size, show_span};
 pub use sections::{
     BackoffSettings, BudgetSettings, ControlSettings, DiscoveryMode, DiscoverySettings, IdentitySettings, LogFormat,
     LogLevel, NetworkSettings, PolitenessSettings, RecrawlSettings, RobotsSettings, SearchSettings, StoreSettings,
-    TelemetrySettings, WebSettings,
+    TelemetrySettings,
 };
+pub use web::{ListenAddress, ListenAddressError, ProxyRange, ProxyRangeError, WebSettings};
 
 /// Page requests of a site and cycle that the operator promises never to exceed.
 pub const MAX_PAGE_REQUESTS: u16 = 20;

@@ -330,11 +330,6 @@ impl Default for SearchSettings {
     }
 }
 
-/// The web pages of the node. They have no keys yet.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct WebSettings {}
-
 /// How the operator speaks to the running node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
