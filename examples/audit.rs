@@ -19,7 +19,7 @@ use lohisoftbot::practice_web::faults::{FaultWeight, Faults, LOOK_ALIKES, PageFa
 use lohisoftbot::practice_web::labels::{AnswerKind, UrlLabel};
 use lohisoftbot::practice_web::log::LogEntry;
 use lohisoftbot::practice_web::plan::PracticePlan;
-use lohisoftbot_core::config::{Config, HostPattern};
+use lohisoftbot_core::config::{Config, HostPattern, ListenAddress};
 use lohisoftbot_core::identity::{Identity, UserAgentForm};
 use lohisoftbot_core::seed::Seed;
 use serde_json::{Value, json};
@@ -137,6 +137,7 @@ fn has_all_faults(web: &PracticeWeb) -> bool {
 
 fn config(web: &PracticeWeb, dir: &Path, threads: u32) -> anyhow::Result<Config> {
     let mut config = Config::default();
+    config.web.listen = ListenAddress::Off;
     let ca_path = dir.join("practice-ca.pem");
     std::fs::write(&ca_path, web.ca_pem()).with_context(|| format!("cannot write {}", ca_path.display()))?;
     config.network.allow_ranges = vec!["127.0.0.0/8".parse().expect("a constant range parses")];

@@ -3,13 +3,14 @@
 //! Nothing leaves the loopback. The verdict at the end is the practice web's: it judges by its own request log.
 
 use std::io::Write;
+use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
 use lohisoftbot_actors::index::ReadStore;
-use lohisoftbot_core::config::{Config, HostPattern, LogLevel};
+use lohisoftbot_core::config::{Config, HostPattern, ListenAddress, LogLevel};
 use lohisoftbot_core::identity::{Identity, UserAgentForm};
 use lohisoftbot_core::record::PageRecord;
 use lohisoftbot_core::seed::Seed;
@@ -77,9 +78,20 @@ async fn demo(args: &DemoArgs) -> anyhow::Result<u8> {
     }
 }
 
+/// As shipped where that is free, else at any free port: a demo should not fail for what else runs on the machine.
+fn search_page_address(shipped: ListenAddress) -> ListenAddress {
+    match shipped {
+        ListenAddress::At(address) if TcpListener::bind(address).is_err() => {
+            ListenAddress::At(SocketAddr::new(address.ip(), 0))
+        }
+        ListenAddress::At(_) | ListenAddress::Off => shipped,
+    }
+}
+
 /// The shipped configuration, turned to the practice web and made quicker.
 fn config(web: &PracticeWeb, dir: &Path) -> anyhow::Result<Config> {
     let mut config = Config::default();
+    config.web.listen = search_page_address(config.web.listen);
     let ca_path = dir.join("practice-ca.pem");
     std::fs::write(&ca_path, web.ca_pem()).with_context(|| format!("cannot write {}", ca_path.display()))?;
     let loopback = "127.0.0.0/8".parse().expect("a constant range parses");
@@ -136,6 +148,9 @@ async fn report(
     let socket = config.socket_path();
     writeln!(out, "\nLook further")?;
     if !args.until_idle {
+        if let Some(url) = session.search_page() {
+            writeln!(out, "  the search page: {url}")?;
+        }
         writeln!(out, "  cargo run --release --bin lohisoftbot-ctl -- --socket {} sites", socket.display())?;
         if let Some(record) = records.first() {
             writeln!(

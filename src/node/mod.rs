@@ -13,6 +13,7 @@ mod explain;
 mod guard;
 pub(crate) mod lost_ledger;
 pub mod progress;
+mod public;
 pub mod run;
 mod searching;
 pub mod session;

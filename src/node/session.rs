@@ -1,4 +1,4 @@
-//! A node with its control socket: opened, given seeds, waited for, closed. `run` and `demo` differ only in what they do in between.
+//! A node with its control socket and its public pages: opened, given seeds, waited for, closed. `run` and `demo` differ only in what they do in between.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -13,8 +13,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 
+use super::public::{Prepared, PublicPages};
 use super::{Node, NodeApi, NodeSetup, StartError};
 use crate::control::{ControlSocket, SocketError, serve};
+use crate::web::WebError;
 
 /// Site rows read from the store at once.
 const ROWS_AT_ONCE: usize = 1000;
@@ -33,6 +35,9 @@ pub enum OpenError {
     /// The control socket cannot be had.
     #[error(transparent)]
     Socket(#[from] SocketError),
+    /// The public pages cannot be served.
+    #[error(transparent)]
+    Web(#[from] WebError),
     /// The node does not start.
     #[error(transparent)]
     Start(#[from] StartError),
@@ -71,6 +76,7 @@ pub struct Session {
     told: watch::Receiver<bool>,
     teller: Rc<watch::Sender<bool>>,
     control: JoinHandle<()>,
+    public: Option<PublicPages>,
 }
 
 impl Session {
@@ -79,6 +85,7 @@ impl Session {
     /// What the configuration alone can refuse is refused before anything is made, and a taken socket before the data directory is.
     pub async fn open(config: &Config) -> Result<Self, OpenError> {
         let setup = NodeSetup::new(config)?;
+        let public = Prepared::bind(&config.web)?;
         let data_dir = &config.store.data_dir;
         let make_data_dir = || {
             let failed = |source| OpenError::DataDir { path: data_dir.clone(), source };
@@ -103,12 +110,18 @@ impl Session {
         };
         let control = actix_rt::spawn(serve(socket, api, stopped));
         let fatal = node.take_fatal();
-        Ok(Self { node, fatal, told, teller, control })
+        let public = public.serve(node.search.clone());
+        Ok(Self { node, fatal, told, teller, control, public })
     }
 
     /// The node.
     pub fn node(&self) -> &Node {
         &self.node
+    }
+
+    /// Where the search page is; none where `web.listen` is off.
+    pub fn search_page(&self) -> Option<&str> {
+        self.public.as_ref().map(|public| public.url.as_str())
     }
 
     /// Hands seeds to the node.
@@ -169,6 +182,9 @@ impl Session {
         self.teller.send_replace(true);
         if self.control.await.is_err() {
             tracing::warn!("the control server ended by a panic");
+        }
+        if let Some(public) = self.public {
+            public.stop().await;
         }
         self.node.stop().await;
     }

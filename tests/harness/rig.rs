@@ -9,7 +9,7 @@ use lohisoftbot::practice_web::PracticeWeb;
 use lohisoftbot::practice_web::auditor::{AuditReport, AuditRules};
 use lohisoftbot::practice_web::log::LogEntry;
 use lohisoftbot::practice_web::plan::PracticePlan;
-use lohisoftbot_core::config::Config;
+use lohisoftbot_core::config::{Config, ListenAddress};
 use lohisoftbot_core::identity::{Identity, UserAgentForm};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -163,6 +163,8 @@ impl Rig {
 /// Settings of a node for the loopback, quick enough for tests. Its data lies in `dir`.
 pub fn quick_config(dir: &Path) -> Config {
     let mut config = Config::default();
+    // Nodes of many tests run at once; those that look at the pages open them at a port of their own.
+    config.web.listen = ListenAddress::Off;
     config.network.allow_ranges = vec!["127.0.0.0/8".parse().unwrap()];
     config.network.first_byte_timeout = Duration::from_millis(1500);
     config.network.idle_timeout = Duration::from_millis(1500);
