@@ -1,12 +1,14 @@
 //! Which URL of a site's queue is asked for next: the home page first, then sitemaps, then what pages link to, by an estimate of its
-//! PageRank, then what only a sitemap lists, in its order; files that are no pages and other languages' versions last.
+//! PageRank, then what only a sitemap lists, in its order, then what is like URLs that brought nothing; files that are no pages and other
+//! languages' versions last.
 //!
-//! `weighing` makes the estimate, `links` remembers what it is made of. `docs/PAGE_CHOICE.md` says how well it does.
+//! `weighing` makes the estimate, `links` remembers what it is made of, `doubts` learns from answers. `docs/PAGE_CHOICE.md` says how well it does.
 //! [`PageQueue`] is the site's page queue. It remembers what became of each URL in the newest cycle, so that no URL is asked twice and
 //! `explain` can answer. Invariant: a URL stands in it once, and never more than `max_urls` URLs or [`MAX_QUEUE_URL_BYTES`] stand in it,
 //! stored pages that it had lost aside (see [`PageQueue::note_records`]).
 
 mod address;
+mod doubts;
 mod links;
 mod of_page;
 mod rank;
@@ -14,6 +16,8 @@ mod recrawl;
 mod sitemaps;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod trap_tests;
 mod weighing;
 #[cfg(test)]
 mod weighing_tests;

@@ -12,6 +12,9 @@
 //! - **capped**, where only many of a kind tell ([`QueueShape`]): pages of one calendar, combinations of filters, queries of one path; and
 //!   a page that is known already comes in under no second session id. What is known first is taken, the rest is dropped.
 //!
+//! What the answers of a site tell is learnt where its next page is chosen ([`crate::page_choice`]); which URLs are alike for that, so that
+//! one's answer says something about another, is said here ([`likenesses`]).
+//!
 //! What it deliberately does not do: look at pages. Twins and duplicates are told apart elsewhere; robots.txt, exclusions and addresses
 //! are not asked here either. A seed is never judged: it is the operator's word.
 //!
@@ -24,6 +27,7 @@
 
 mod date;
 mod dropped;
+mod likeness;
 mod path;
 mod query;
 mod session;
@@ -36,6 +40,7 @@ use crate::url::PageUrl;
 
 pub use date::MAX_MONTHS_AHEAD;
 pub use dropped::{LinkDrop, LinkDropCounts, NUM_LINK_DROPS};
+pub use likeness::{NUM_LIKENESSES, likenesses};
 pub use path::MAX_PATH_SEGMENTS;
 pub use query::{MAX_PARAMETERS, MAX_PLAIN_PARAMETERS};
 pub use shape::{MAX_CALENDAR_PAGES, MAX_DATES_OF_TEMPLATE, MAX_GROWN_QUERIES, MAX_QUERIES_OF_TEMPLATE, QueueShape};

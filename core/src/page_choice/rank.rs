@@ -10,6 +10,8 @@ pub(super) struct Rank {
     is_guess: bool,
     num_tries: u8,
     class: Class,
+    /// The more there are, the later.
+    doubts: u8,
     /// How much less than everything it promises.
     lack: f64,
     has_query: bool,
@@ -17,13 +19,15 @@ pub(super) struct Rank {
     num_segments: usize,
 }
 
-/// The first part of a URL's rank. A page that pages link to goes before one that is merely listed, whatever their paths.
+/// The first part of a URL's rank. A page that pages link to goes before one that is merely listed, whatever their paths. What is doubted
+/// goes behind both, and before what brings nothing new for sure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Class {
     Home,
     Sitemap,
     Linked,
     Listed,
+    Doubtful,
     OtherFormat,
     OtherVersion,
 }
@@ -45,6 +49,7 @@ impl FrontierEntry {
             (EntryRole::Page, _) if self.url.is_home() && self.depth == 0 => (Class::Home, 0.0),
             (EntryRole::Page, Promise::OtherVersion) => (Class::OtherVersion, -weight.rank),
             (EntryRole::Page, Promise::OtherFormat) => (Class::OtherFormat, -weight.rank),
+            (EntryRole::Page, Promise::Page) if weight.doubts > 0 => (Class::Doubtful, -weight.rank),
             (EntryRole::Page, Promise::Page) if self.num_inlinks > 0 => (Class::Linked, -weight.rank),
             (EntryRole::Page, Promise::Page) => (Class::Listed, 0.0),
         };
@@ -56,6 +61,7 @@ impl FrontierEntry {
             is_guess: self.role == EntryRole::GuessedSitemap,
             num_tries: self.num_tries,
             class,
+            doubts: weight.doubts,
             lack,
             has_query: !is_listed && self.url.as_url().query().is_some(),
             depth: if is_listed { 0 } else { self.depth },

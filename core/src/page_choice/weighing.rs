@@ -5,12 +5,18 @@
 //! chapters and sections before their pages are read. The page above is the one that an outline (nested lists of links) puts it
 //! under, else the one whose address its own begins with.
 //!
+//! And with one bound: each page has some rank for nothing, and would hand it on, so that pages which link to ever new ones, each to its
+//! own, would outweigh whatever the start links to. So a page gives no other more than was given to itself by pages as near to the start
+//! (its elders): what a chain leads to weighs less with each link, as in a rank that flows from trusted pages alone (Gyongyi,
+//! Garcia-Molina and Pedersen: Combating Web Spam with TrustRank, 2004), yet pages that many link to weigh as before.
+//!
 //! What this deliberately does not do: drop anything. Invariants: the same queue gives the same weights; the work is bounded by
 //! [`NUM_ROUNDS`] times the links that are remembered and some thirty look-ups a URL, and no URL is compared with every other one.
 
 use std::collections::{HashMap, HashSet};
 
 use super::address::{self, Address};
+use super::doubts::doubts;
 use super::{EntryRole, EntryStanding, FrontierEntry, NUM_LINK_SLOTS};
 use crate::language::{Closeness, Language};
 
@@ -28,6 +34,8 @@ const SEED_START: f64 = 2.0;
 pub(super) struct Weight {
     /// Its place among the kinds of promise, the best first.
     pub promise: Promise,
+    /// How much the answers of others say against it.
+    pub doubts: u8,
     /// The estimate of its rank.
     pub rank: f64,
 }
@@ -47,6 +55,7 @@ pub(super) enum Promise {
 /// The weight of each entry.
 pub(super) fn weigh(entries: &[FrontierEntry]) -> Vec<Weight> {
     let ranks = ranks(entries);
+    let doubts = doubts(entries);
     let versions = Versions::of(entries);
     let weight = |(place, entry): (usize, &FrontierEntry)| {
         let promise = if versions.is_other(place, entry) {
@@ -56,7 +65,7 @@ pub(super) fn weigh(entries: &[FrontierEntry]) -> Vec<Weight> {
         } else {
             Promise::Page
         };
-        Weight { promise, rank: ranks[place] }
+        Weight { promise, doubts: doubts[place], rank: ranks[place] }
     };
     entries.iter().enumerate().map(weight).collect()
 }
@@ -79,6 +88,9 @@ fn ranks(entries: &[FrontierEntry]) -> Vec<f64> {
     for &(place, entry) in &nodes {
         starts[place] = start(entry) / all_starts;
     }
+    let elders = elders(&nodes);
+    // What the pages that were read have of their rank from elders.
+    let mut earned = [0.0; NUM_LINK_SLOTS];
     let (mut ranks, mut next) = (starts.clone(), starts.clone());
     for _ in 0..NUM_ROUNDS {
         let mut votes = [0.0; NUM_LINK_SLOTS];
@@ -90,8 +102,10 @@ fn ranks(entries: &[FrontierEntry]) -> Vec<f64> {
             let outflow = DAMPING * ranks[place];
             match (&entry.reading, above[place]) {
                 (Some(reading), _) if reading.num_links > 0 => {
-                    if let Some(vote) = votes.get_mut(usize::from(reading.slot)) {
-                        *vote = outflow / f64::from(reading.num_links);
+                    let slot = usize::from(reading.slot);
+                    if let Some(vote) = votes.get_mut(slot) {
+                        let share = outflow / f64::from(reading.num_links);
+                        *vote = if elders[slot].is_some() { share.min(DAMPING * earned[slot]) } else { share };
                     }
                 }
                 (None, Some(above)) => {
@@ -103,17 +117,38 @@ fn ranks(entries: &[FrontierEntry]) -> Vec<f64> {
         }
         let spread = spread / nodes.len().max(1) as f64;
         for &(place, entry) in &nodes {
-            let mut rank = next[place] + spread;
-            let mut linked_from = entry.linked_from;
-            while linked_from != 0 {
-                rank += votes[linked_from.trailing_zeros() as usize];
-                linked_from &= linked_from - 1;
-            }
-            next[place] = rank;
+            next[place] += spread + sum_of(&votes, entry.linked_from);
+        }
+        for (earned, elders) in earned.iter_mut().zip(&elders) {
+            *earned = sum_of(&votes, elders.unwrap_or_default());
         }
         std::mem::swap(&mut ranks, &mut next);
     }
     ranks
+}
+
+/// The votes of these slots together.
+fn sum_of(votes: &[f64; NUM_LINK_SLOTS], mut slots: u32) -> f64 {
+    let mut sum = 0.0;
+    while slots != 0 {
+        sum += votes[slots.trailing_zeros() as usize];
+        slots &= slots - 1;
+    }
+    sum
+}
+
+/// For each page that was read, by its slot: the slots of the pages that link to it and lie as near to where the crawl starts. What it
+/// leads to itself is none of these. Nothing for the start itself, and for a page of which no link is known: a sitemap may list it.
+fn elders(nodes: &[(usize, &FrontierEntry)]) -> [Option<u32>; NUM_LINK_SLOTS] {
+    let read = nodes.iter().filter_map(|&(_, entry)| Some((entry.reading.as_ref()?.slot, entry)));
+    let read: Vec<(u8, &FrontierEntry)> = read.filter(|(slot, _)| usize::from(*slot) < NUM_LINK_SLOTS).collect();
+    let mut elders = [None; NUM_LINK_SLOTS];
+    for &(slot, entry) in read.iter().filter(|(_, entry)| entry.depth > 0 && entry.linked_from != 0) {
+        let near = read.iter().filter(|(other, page)| *other != slot && page.depth <= entry.depth);
+        let near = near.fold(0, |bits, (other, _)| bits | 1_u32 << other);
+        elders[usize::from(slot)] = Some(entry.linked_from & near);
+    }
+    elders
 }
 
 /// For each entry that was not read yet, the place of the page above it: by an outline, else by its address.
