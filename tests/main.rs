@@ -19,6 +19,7 @@ mod identity;
 mod links_mode;
 mod one_site;
 mod refusals;
+mod search;
 mod shared_address;
 mod traps;
 mod whole_web;
