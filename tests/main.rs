@@ -20,6 +20,7 @@ mod links_mode;
 mod one_site;
 mod refusals;
 mod search;
+mod search_page;
 mod shared_address;
 mod traps;
 mod whole_web;
