@@ -126,7 +126,7 @@ fn configuration(sites: &[RealSite], data_dir: &Path, socket: &Path) -> String {
     let resolve: Vec<String> = sites.iter().map(|site| format!("\"{}\" = \"{}\"", site.host, site.address)).collect();
     format!(
         "[network]\nresolve = {{ {} }}\nallow_ranges = [\"127.0.0.0/8\"]\n\n[politeness]\nmin_delay = \"{MIN_DELAY_MS}ms\"\n\n\
-         [discovery]\nmode = \"seeds\"\n\n[store]\ndata_dir = {}\n\n[control]\nsocket = {}\n",
+         [discovery]\nmode = \"seeds\"\n\n[store]\ndata_dir = {}\n\n[control]\nsocket = {}\n\n[web]\nlisten = \"off\"\n",
         resolve.join(", "),
         toml_text(data_dir),
         toml_text(socket),
