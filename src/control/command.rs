@@ -437,6 +437,8 @@ mod tests {
             Command::Include { domain: Domain::parse("github.io").unwrap() },
             Command::Exclusions,
             Command::Recrawl { site: Site::of_host("example.com") },
+            Command::Search(search::sample()),
+            Command::Reindex,
             Command::Pause,
             Command::Resume,
             Command::Shutdown,
