@@ -1,13 +1,14 @@
 //! The commands that the node takes, typed: what reaches the node was read and checked here.
 
 mod account;
+mod asked_url;
 mod search;
 
 use lohisoftbot_core::exclusion::Domain;
 use lohisoftbot_core::search::SearchRequest;
-use lohisoftbot_core::seed::{Seed, SeedRefusal, SeedScheme};
+use lohisoftbot_core::seed::{Seed, SeedScheme};
 use lohisoftbot_core::site::Site;
-use lohisoftbot_core::url::{UrlRefusal, without_userinfo};
+use lohisoftbot_core::url::without_userinfo;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -18,6 +19,7 @@ use account::{LedgerFields, OneSiteFields};
 use search::SearchFields;
 
 pub use account::{DEFAULT_LEDGER_LINES, MAX_LEDGER_LINES, Since};
+pub use asked_url::AskedUrl;
 
 /// Most sites that one answer lists.
 pub const MAX_LISTED_SITES: u32 = 10_000;
@@ -65,20 +67,6 @@ pub enum SiteFilter {
     Parked,
     /// Those whose cycle is over, until the next is due.
     Finished,
-}
-
-/// What `explain` is asked about.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AskedUrl {
-    /// A URL that could be asked for; its scheme may be a guess.
-    Page(Seed),
-    /// One that no request is ever sent for.
-    Never {
-        /// As it was written, a user name and password left out.
-        text: String,
-        /// Why not.
-        refusal: UrlRefusal,
-    },
 }
 
 /// What the operator asks of the node.
@@ -319,26 +307,6 @@ fn seed_text(seed: &Seed) -> &str {
     match seed.scheme {
         SeedScheme::Guessed => seed.url.as_str().trim_start_matches("https://"),
         SeedScheme::Written => seed.url.as_str(),
-    }
-}
-
-impl AskedUrl {
-    /// Reads a URL, or a host with or without a path. One that no request can be sent for is read too: it can be explained.
-    pub fn parse(text: &str) -> Result<Self, ControlError> {
-        match Seed::parse(text) {
-            Ok(seed) => Ok(Self::Page(seed)),
-            Err(SeedRefusal::Url(refusal)) if refusal != UrlRefusal::Unparsable => {
-                Ok(Self::Never { text: without_userinfo(text.trim()).into_owned(), refusal })
-            }
-            Err(refusal) => Err(bad(format!("{} {refusal}", quoted(text)))),
-        }
-    }
-
-    fn as_str(&self) -> &str {
-        match self {
-            Self::Page(seed) => seed_text(seed),
-            Self::Never { text, refusal: _ } => text,
-        }
     }
 }
 

@@ -257,7 +257,7 @@ impl Handler<RoundDone> for SearchActor {
         match finished {
             Finished::CaughtUp => {
                 self.state = State::Serving;
-                tracing::info!(num_pages = self.stats.num_pages, "the search index has caught up with the store");
+                tracing::info!(num_pages = self.stats.num_pages, "the search index serves");
             }
             Finished::Committed => {}
             Finished::Rebuilt { next: Some(next) } => {

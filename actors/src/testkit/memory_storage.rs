@@ -2,6 +2,8 @@
 //!
 //! Both know a crash: [`MemoryStore::crash`] and [`MemoryLedger::crash`] forget what was not made durable.
 
+mod unindexed;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -19,6 +21,8 @@ use crate::storage::{
     LineOrigin, RecordStore, SaveCounts, StandingCounts, StoreChange, StoreError, StoreStats, UnindexedSite,
     admit_links,
 };
+
+use unindexed::behind;
 
 #[derive(Clone, Debug, Default)]
 struct Maps {
@@ -177,22 +181,6 @@ impl Maps {
             self.robots.insert(site, copies);
         }
         Applied::Done
-    }
-
-    /// Marks the sites whose pages, or links to their pages, are not what they were in `before`.
-    fn mark_unindexed(&mut self, before: &Self) {
-        let mut touched = BTreeSet::new();
-        for url in self.pages.keys().chain(before.pages.keys()) {
-            if self.pages.get(url) != before.pages.get(url) {
-                touched.insert(url.site());
-            }
-        }
-        for row in self.inlinks.keys().chain(before.inlinks.keys()) {
-            if self.inlinks.get(row) != before.inlinks.get(row) && !self.urls_of(&row.0).is_empty() {
-                touched.insert(row.0.clone());
-            }
-        }
-        self.unindexed.extend(touched.into_iter().map(|site| (site, self.change_seq)));
     }
 
     fn due(&self) -> Vec<DueSite> {
@@ -390,14 +378,6 @@ impl RecordStore for MemoryStore {
             change_seq: maps.change_seq,
         }
     }
-}
-
-/// Sites in key order, those after `after`.
-fn behind(sites: impl IntoIterator<Item = Site>, after: Option<&Site>) -> impl Iterator<Item = Site> {
-    let mut sites: Vec<Site> = sites.into_iter().collect();
-    sites.sort_by_key(key::site_prefix);
-    let after = after.map(key::site_prefix);
-    sites.into_iter().skip_while(move |site| after.as_ref().is_some_and(|after| key::site_prefix(site) <= *after))
 }
 
 #[derive(Debug, Default)]

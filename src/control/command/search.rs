@@ -39,3 +39,29 @@ pub fn fields(request: &SearchRequest) -> Value {
         "limit": request.limit,
     })
 }
+
+#[cfg(test)]
+pub(super) fn sample() -> SearchRequest {
+    let query = Query::parse("școli \"orar nou\" -vechi site:example.com lang:ro");
+    SearchRequest { query, site: None, offset: 20, limit: 5 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::message::ErrorCode;
+
+    #[test]
+    fn bounds_of_a_search_are_told() {
+        let ask = |fields: Value| Command::from_fields(fields.as_object().cloned().unwrap_or_default());
+        for (field, value) in [("limit", 0), ("limit", 21), ("offset", 1001)] {
+            let refused = ask(json!({"command": "search", "query": "x", field: value})).unwrap_err();
+            assert!(refused.code == ErrorCode::BadRequest && refused.message.contains(field), "{refused:?}");
+        }
+        assert!(ask(json!({"command": "search"})).is_err());
+        let asked = ask(json!({"command": "search", "query": "x", "site": "www.example.com"}));
+        assert!(
+            matches!(asked, Ok(Command::Search(request)) if request.site == Some(super::site("example.com").unwrap()))
+        );
+    }
+}

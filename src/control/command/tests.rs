@@ -1,5 +1,7 @@
 //! Requests that are read as commands, and what is said of those that are none.
 
+use lohisoftbot_core::url::UrlRefusal;
+
 use super::*;
 
 fn parse(text: &str) -> Result<Command, ControlError> {
