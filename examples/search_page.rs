@@ -19,7 +19,8 @@ fn main() -> anyhow::Result<()> {
     let listen = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:8080".to_owned());
     let settings = WebSettings { listen: listen.parse()?, requests_per_minute: 6000, ..WebSettings::default() };
     actix_rt::System::new().block_on(async {
-        let bound = PublicSite::bind(&settings, Arc::new(MadeUp))?.context("an address is needed, not \"off\"")?;
+        let bound = PublicSite::bind(&settings, "https://bot.example/about", Arc::new(MadeUp))?
+            .context("an address is needed, not \"off\"")?;
         println!("{}", bound.url());
         Ok(bound.serve().await?)
     })

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use actix::Addr;
 use futures_util::future::LocalBoxFuture;
 use lohisoftbot_actors::search::{Search, SearchActor, SearchUnavailable as IndexUnavailable, Suggest};
-use lohisoftbot_core::config::WebSettings;
+use lohisoftbot_core::config::Config;
 use lohisoftbot_core::search::{Query, SearchAnswer, SearchRequest};
 use lohisoftbot_core::site::Site;
 use tokio::task::JoinHandle;
@@ -67,9 +67,9 @@ pub(super) struct Prepared {
 
 impl Prepared {
     /// Takes the address that the settings name.
-    pub(super) fn bind(settings: &WebSettings) -> Result<Self, WebError> {
+    pub(super) fn bind(config: &Config) -> Result<Self, WebError> {
         let searcher = Arc::<NodeSearcher>::default();
-        Ok(Self { bound: PublicSite::bind(settings, searcher.clone())?, searcher })
+        Ok(Self { bound: PublicSite::bind(&config.web, &config.identity.info_url, searcher.clone())?, searcher })
     }
 
     /// Serves the pages of a node that has started; none where `web.listen` is off.

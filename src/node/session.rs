@@ -85,7 +85,7 @@ impl Session {
     /// What the configuration alone can refuse is refused before anything is made, and a taken socket before the data directory is.
     pub async fn open(config: &Config) -> Result<Self, OpenError> {
         let setup = NodeSetup::new(config)?;
-        let public = Prepared::bind(&config.web)?;
+        let public = Prepared::bind(config)?;
         let data_dir = &config.store.data_dir;
         let make_data_dir = || {
             let failed = |source| OpenError::DataDir { path: data_dir.clone(), source };

@@ -38,6 +38,8 @@ pub(super) struct Shared {
     pub(super) limiter: RateLimiter,
     pub(super) transport: Transport,
     pub(super) search_timeout: Duration,
+    /// Where the operator says what the bot does, and how a site is taken out.
+    pub(super) info_url: String,
 }
 
 /// Who reads the answer.
@@ -73,6 +75,7 @@ enum Page {
     ApiSearch,
     ApiSuggest,
     OpenApi,
+    Bot,
 }
 
 impl Page {
@@ -85,6 +88,7 @@ impl Page {
             "/api/v1/search" => Some(Self::ApiSearch),
             "/api/v1/suggest" => Some(Self::ApiSuggest),
             "/api/v1/openapi.json" => Some(Self::OpenApi),
+            "/bot" | "/bot/ro" => Some(Self::Bot),
             path if path == *STYLE_PATH => Some(Self::Style),
             path if path == *ICON_PATH => Some(Self::Icon),
             _ => None,
@@ -124,6 +128,7 @@ async fn answer(request: &HttpRequest, page: Option<Page>, asked: &Asked, shared
         Page::ApiSearch => api::search(asked, shared).await,
         Page::ApiSuggest => api::suggest(asked, shared).await,
         Page::OpenApi => static_files::openapi(request),
+        Page::Bot => pages::bot(shared),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use actix_web::http::header::{CACHE_CONTROL, HeaderName, RETRY_AFTER, VARY};
+use actix_web::http::header::{CACHE_CONTROL, HeaderName, LOCATION, RETRY_AFTER, VARY};
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use askama::Template;
 use lohisoftbot_core::search::SearchAnswer;
@@ -70,6 +70,11 @@ impl Results {
 pub(super) fn home(asked: &Asked) -> HttpResponse {
     let frame = Frame::plain(asked, say(asked.language, "home-title"));
     private(html(&mut HttpResponse::Ok(), &Home { frame }))
+}
+
+/// `GET /bot`: what the bot does, and how a site is taken out, stands where its User-Agent says.
+pub(super) fn bot(shared: &Shared) -> HttpResponse {
+    HttpResponse::Found().insert_header((LOCATION, shared.info_url.as_str())).finish()
 }
 
 /// `GET /search`

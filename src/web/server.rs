@@ -91,7 +91,12 @@ pub struct PublicSite;
 impl PublicSite {
     /// Takes the address that the settings name, so that visitors can connect; they are answered once [`Bound::serve`] runs. None where
     /// `web.listen` is `"off"`. Must run within an actix system.
-    pub fn bind(settings: &WebSettings, searcher: Arc<dyn Searcher>) -> Result<Option<Bound>, WebError> {
+    /// Whoever asks for the bot's own page is sent to `info_url`.
+    pub fn bind(
+        settings: &WebSettings,
+        info_url: &str,
+        searcher: Arc<dyn Searcher>,
+    ) -> Result<Option<Bound>, WebError> {
         let ListenAddress::At(wanted) = settings.listen else { return Ok(None) };
         let acceptor = match settings.tls_certificate.as_os_str().is_empty() {
             true => None,
@@ -108,6 +113,7 @@ impl PublicSite {
             limiter: RateLimiter::new(settings.requests_per_minute, settings.request_burst, Instant::now()),
             transport,
             search_timeout: settings.request_timeout.min(MAX_SEARCH_TIMEOUT),
+            info_url: info_url.to_owned(),
         });
         let patience = Patience { request_timeout: settings.request_timeout, keep_alive: settings.keep_alive };
         let gate = Gate {

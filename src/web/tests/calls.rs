@@ -143,3 +143,17 @@ fn browser_finds_the_search_by_its_description() {
     rig.get("/").has("type=\"application/opensearchdescription+xml\"");
     rig.get("/robots.txt").is(200).has("Disallow: /search\n");
 }
+
+#[test]
+fn page_of_the_bot_is_where_its_user_agent_says() {
+    let rig = rig();
+    for path in ["/bot", "/bot/ro"] {
+        let answer = rig.get(path);
+        assert_eq!(answer.status, 302, "{path}");
+        assert!(
+            answer.head.to_ascii_lowercase().contains("location: https://bot.example/about\r\n"),
+            "{}",
+            answer.head
+        );
+    }
+}

@@ -13,6 +13,9 @@ use crate::web::{PublicSite, Searcher, StopHandle};
 /// Longest wait for anything here; a test that meets it fails.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
+/// What the operator says of the bot.
+pub const INFO_URL: &str = "https://bot.example/about";
+
 /// Running pages; dropping them stops them.
 pub struct Rig {
     pub address: SocketAddr,
@@ -44,7 +47,7 @@ impl Rig {
         let (send, receive) = mpsc::channel();
         let thread = std::thread::spawn(move || {
             actix_rt::System::new().block_on(async move {
-                let bound = PublicSite::bind(&settings, searcher).unwrap().unwrap();
+                let bound = PublicSite::bind(&settings, INFO_URL, searcher).unwrap().unwrap();
                 send.send((bound.address(), bound.url(), bound.handle())).unwrap();
                 bound.serve().await.unwrap();
             });

@@ -10,7 +10,7 @@ use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 use super::fake::{FakeIndex, found};
-use super::rig::{Answer, Rig, read_to_end, settings};
+use super::rig::{Answer, INFO_URL, Rig, read_to_end, settings};
 use crate::web::{PublicSite, WebError};
 
 fn rig(change: impl FnOnce(&mut WebSettings)) -> Rig {
@@ -233,8 +233,8 @@ fn client_that_does_not_shake_hands_is_hung_up_on() {
 #[track_caller]
 fn check_refused(settings: &WebSettings, words: &[&str]) -> WebError {
     let system = actix_rt::System::new();
-    let error =
-        system.block_on(async { PublicSite::bind(settings, FakeIndex::answering(found)).err().expect("refused") });
+    let error = system
+        .block_on(async { PublicSite::bind(settings, INFO_URL, FakeIndex::answering(found)).err().expect("refused") });
     for word in words {
         assert!(error.to_string().contains(word), "{error} names no {word}");
     }
@@ -271,6 +271,7 @@ fn failed_start_says_what_where_and_what_to_do() {
 #[test]
 fn pages_that_are_off_listen_nowhere() {
     let off = WebSettings { listen: ListenAddress::Off, ..settings() };
-    let bound = actix_rt::System::new().block_on(async { PublicSite::bind(&off, FakeIndex::answering(found)) });
+    let bound =
+        actix_rt::System::new().block_on(async { PublicSite::bind(&off, INFO_URL, FakeIndex::answering(found)) });
     assert!(bound.unwrap().is_none());
 }
