@@ -129,6 +129,17 @@ fn a_guess_is_made_only_where_nothing_is_named_and_nothing_else_is_left() {
 }
 
 #[test]
+fn no_guess_is_made_in_a_cycle_that_asked_for_a_sitemap_though_none_is_named_any_more() {
+    let mut play = Play::with_robots("Sitemap: /named.xml\n");
+    play.store_page();
+    assert_eq!(play.read_sitemap(listing(&[], &[])), "/named.xml");
+    // A day later the file is read anew, and names none.
+    play.now = play.now.plus(Duration::from_secs(2 * 86_400));
+    play.link("https://a.test/late");
+    assert_eq!(play.harvest(), ["/late"]);
+}
+
+#[test]
 fn no_guess_is_made_for_a_site_that_fills_the_budget_or_gave_no_page_or_is_not_well() {
     let mut full = Play::with_robots("");
     for page in 0..19 {
