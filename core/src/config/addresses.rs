@@ -115,6 +115,8 @@ macro_rules! as_text {
     )+};
 }
 
+pub(super) use as_text;
+
 as_text!(NameServer, HostPattern);
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::addresses::as_text;
 use super::quantity::span;
 
 /// Where the public pages listen.
@@ -116,23 +117,6 @@ impl fmt::Display for ProxyRange {
             false => write!(f, "{}/{}", self.first, self.prefix_bits),
         }
     }
-}
-
-/// These are read and written as the text that `FromStr` and `Display` agree on.
-macro_rules! as_text {
-    ($($type:ty),+) => {$(
-        impl Serialize for $type {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-            }
-        }
-    )+};
 }
 
 as_text!(ListenAddress, ProxyRange);
