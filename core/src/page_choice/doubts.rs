@@ -3,8 +3,9 @@
 //!
 //! A URL that nothing but its address and its links speak for may be the next of a list of dead links, of downloads, of redirects; the
 //! list shows it by its first answers. So the answers are counted by what is alike ([`discovery::likenesses`]): where [`PATIENCE`] of a
-//! kind brought nothing, and fewer than that a page, what is left of the kind is asked behind what has nothing against it. A site's hosts are learnt alike: each costs a robots.txt beside its page, so where [`MAX_FRESH_HOSTS`] were taken up and hold no
-//! second page that was wanted, others wait behind the pages of those that answered.
+//! kind brought nothing, and fewer than that a page, what is left of the kind is asked behind what has nothing against it. A site's
+//! hosts are learnt alike: each costs a robots.txt beside its page, so where [`MAX_FRESH_HOSTS`] were taken up and hold no second page
+//! that was wanted, others wait behind the pages of those that answered.
 //!
 //! What this deliberately does not do: drop anything, or remember anything. It is all read off the entries, and a new cycle asks anew.
 //! Invariants: the same queue gives the same doubts; where a crawl starts, and what the store holds, is never doubted; one look at each
